@@ -21,6 +21,8 @@ struct rvm_cuda_array {
     bool own;         /* the memory is the device's own, to be freed */
     bool here, there; /* what is right: that of the host, of the device; both, where neither has changed it since */
     bool shared;      /* by host code and blocks of the run, and changed: for each block it is an array of the host */
+    bool known;       /* to the caller, who may change it on the device between runs */
+    rvm__mirror *mirrors;
 };
 
 static size_t bytes_of(const rvm_cuda_array *a) {
@@ -77,7 +79,9 @@ rvm_status rvm_cuda_array_wrap(rvm_cuda *c, uint64_t device_pointer, size_t n, r
     if (!device_pointer || device_pointer % sizeof(rvm_value))
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "0x%llx is no address of elements of 8 bytes",
                          (unsigned long long)device_pointer);
-    return make(c, device_pointer, n, out, err);
+    const rvm_status status = make(c, device_pointer, n, out, err);
+    if (!status) (*out)->known = true;
+    return status;
 }
 
 void rvm_cuda_array_free(rvm_cuda_array *a) {
@@ -85,12 +89,27 @@ void rvm_cuda_array_free(rvm_cuda_array *a) {
     rvm_cuda *c = a->c;
     *a->link = a->next;
     if (a->next) a->next->link = a->link;
+    rvm__cuda_mirrors_free(c, &a->mirrors);
     munmap(a->data, a->mapped);
     if (a->own && rvm__cuda_enter(c)) {
         c->d->free(a->p);
         rvm__cuda_leave(c);
     }
     rvm__realloc(&c->al, a, sizeof *a, 0);
+}
+
+static uint64_t for_own_kernel(rvm_cuda_array *a, bool changes, rvm_error *err) {
+    rvm_cuda *c = a->c;
+    if (!a->there) {
+        const int code = c->d->upload(a->p, a->data, bytes_of(a), c->stream);
+        if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied to it", err)) return 0;
+        c->totals.uploaded += bytes_of(a);
+        a->there = true;
+    }
+    if (changes && a->here) mprotect(a->data, a->mapped, PROT_NONE);
+    a->here &= !changes;
+    if (changes) rvm__cuda_mirrors_stale(a->mirrors);
+    return a->p;
 }
 
 void *rvm_cuda_array_data(rvm_cuda_array *a) {
@@ -100,7 +119,8 @@ void *rvm_cuda_array_data(rvm_cuda_array *a) {
 uint64_t rvm_cuda_array_pointer(rvm_cuda_array *a) {
     rvm_error err;
     if (!a || !rvm__cuda_enter(a->c)) return a ? a->p : 0;
-    const uint64_t p = rvm__cuda_array_for_kernel(a, true, &err);
+    const uint64_t p = for_own_kernel(a, true, &err);
+    a->known = true;
     a->c->d->stream_wait(a->c->stream);
     rvm__cuda_leave(a->c);
     return p ? p : a->p;
@@ -117,17 +137,12 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
     return NULL;
 }
 
-uint64_t rvm__cuda_array_for_kernel(rvm_cuda_array *a, bool changes, rvm_error *err) {
-    rvm_cuda *c = a->c;
-    if (!a->there) {
-        const int code = c->d->upload(a->p, a->data, bytes_of(a), c->stream);
-        if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied to it", err)) return 0;
-        c->totals.uploaded += bytes_of(a);
-        a->there = true;
-    }
-    if (changes && a->here) mprotect(a->data, a->mapped, PROT_NONE);
-    a->here &= !changes;
-    return a->p;
+uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err) {
+    if (on == a->c) return for_own_kernel(a, changes, err);
+    if (!rvm__cuda_enter(a->c)) return is_lost(err), 0;
+    const uint64_t p = for_own_kernel(a, false, err);
+    rvm__cuda_leave(a->c);
+    return p ? rvm__cuda_mirror(on, &a->mirrors, p, bytes_of(a) + !a->n, err) : 0;
 }
 
 bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err) {
@@ -140,6 +155,7 @@ bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err) {
         a->here = true;
     }
     a->there &= !changes;
+    if (changes) rvm__cuda_mirrors_stale(a->mirrors);
     return true;
 }
 
@@ -206,6 +222,7 @@ rvm_status rvm__cuda_enter_run(rvm_machine *m) {
         for (int shadow = 0; shadow < 2; shadow++) {
             rvm_cuda_array *a = array_of(c, &m->bound.args[k], shadow);
             if (!a) continue;
+            if (a->known) rvm__cuda_mirrors_stale(a->mirrors);
             a->shared = m->jit.outside[k] && !is_read(m, k, shadow);
             good = (!m->jit.outside[k] || rvm__cuda_array_for_host(a, a->shared, &why)) && good;
         }
@@ -231,7 +248,7 @@ static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void
         return RVM_OK;
     }
     if (!rvm__cuda_enter(c)) return is_lost(err);
-    const uint64_t p = rvm__cuda_array_for_kernel(a, from != NULL, err), at = p + first * sizeof(rvm_value);
+    const uint64_t p = for_own_kernel(a, from != NULL, err), at = p + first * sizeof(rvm_value);
     const size_t bytes = n * sizeof(rvm_value);
     int code = 0;
     if (!p)

@@ -1,10 +1,11 @@
-/* block.c: the machine's runner of parallel blocks (vm/native/native.h): as kernels on the device.
+/* block.c: a parallel block as a kernel on a device.
  *
  *     arrays there ──▶ kernels, a piece of the instances each ──▶ sums ──▶ arrays back
  *
  * A piece is some instances whose numbers begin at a chunk of the interpreter's, and takes some 30 ms; between pieces a run
  * may be cancelled. Nothing is given back before all are done: an instance that failed, fuel that ran out, a cancel or a
- * device that fails leaves all as it was, and the block is run where it would be without a device. */
+ * device that fails leaves all as it was, and the block is run where it would be without a device. Where there are several
+ * devices, split.c has each take some of the instances by the functions here. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "out_of_line.h"
 #include "support.h"
 
-enum { MOST_CTAS = 4096, MOST_TRIES = 4, MOST_ARENA = 256 << 10 };
+enum { MOST_CTAS = 4096, MOST_ARENA = 256 << 10 };
 
 static bool failed(const rvm__block_run *r, int code, const char *doing) {
     return rvm__cuda_failed(r->c, code, doing, r->err);
@@ -45,12 +46,16 @@ static bool take_copies(rvm__block_run *r) {
 }
 
 static bool take_sums(rvm__block_run *r) {
-    r->nchunks = (r->job->count + RVM__CHUNK - 1) / RVM__CHUNK;
+    r->nchunks = (r->count + RVM__CHUNK - 1) / RVM__CHUNK;
     for (uint64_t s = 0; s < r->job->nsums; s++) r->nterms += r->k->terms[s];
     if (!r->job->nsums) return true;
     const size_t bytes = r->job->nsums * r->nchunks * sizeof(rvm_value);
     if (!(r->sums = rvm__realloc(&r->c->al, NULL, 0, bytes))) return rvm__fail_memory(r->err), false;
     return (r->totals = rvm__cuda_take(r->c, bytes, r->err));
+}
+
+bool rvm__cuda_take_room(rvm__block_run *r) {
+    return take_copies(r) && take_sums(r);
 }
 
 /* Threads have so much local memory, which the device keeps for all that it may run at once. */
@@ -79,7 +84,8 @@ static unsigned threads_of(const rvm__block_run *r, uint64_t n) {
     return threads;
 }
 
-static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
+/* Instances whose numbers follow one another; terms: where what they add to registers goes. */
+static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n, uint64_t terms) {
     uint64_t values[RVM__MOST_KERNEL_PARAMS];
     void *params[RVM__MOST_KERNEL_PARAMS];
     unsigned count = 0;
@@ -91,7 +97,7 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
                                   .n = n,
                                   .limit = (uint64_t)r->fuel,
                                   .control = r->c->device_control,
-                                  .terms = r->terms ? r->terms->p : 0,
+                                  .terms = terms,
                                   .copies = r->copies ? r->copies->p : 0,
                                   .stride = r->stride,
                                   .arena = r->kernel->arena,
@@ -110,11 +116,12 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
                    "a kernel is launched");
 }
 
-static bool launch_sum_terms(const rvm__block_run *r, uint64_t first, uint64_t n) {
+/* chunk: of the run, the first. */
+static bool launch_sum_terms(const rvm__block_run *r, uint64_t chunk, uint64_t n, uint64_t from) {
     uint64_t row = 0;
     for (uint64_t s = 0; s < r->job->nsums; s++) {
-        uint64_t terms = r->terms->p + row * n * sizeof(rvm_value), up = r->job->ascending != 0;
-        uint64_t to = r->totals->p + (s * r->nchunks + first / RVM__CHUNK) * sizeof(rvm_value);
+        uint64_t terms = from + row * n * sizeof(rvm_value), up = r->job->ascending != 0;
+        uint64_t to = r->totals->p + (s * r->nchunks + chunk) * sizeof(rvm_value);
         uint64_t m = r->k->terms[s], type = r->job->sums[s].type, count = n;
         void *params[] = {&terms, &m, &count, &up, &type, &to};
         const unsigned threads = 128, all = (unsigned)((n + RVM__CHUNK - 1) / RVM__CHUNK * RVM__PARTS);
@@ -128,24 +135,65 @@ static bool launch_sum_terms(const rvm__block_run *r, uint64_t first, uint64_t n
     return true;
 }
 
-/* Instances numbered from `first` on. */
-static bool run_piece(rvm__block_run *r, uint64_t first, uint64_t n) {
-    rvm_cuda *c = r->c;
-    float ms = 0;
+uint64_t rvm__cuda_number(const rvm__block_run *r, uint64_t k) {
+    return k / r->width * r->period + r->first + k % r->width;
+}
+
+/* Those of the piece, stretch by stretch. */
+static bool launch_stretches(const rvm__block_run *r) {
+    for (uint64_t k = r->at, end = k + r->n, n; k < end; k += n) {
+        const uint64_t left = r->width - k % r->width;
+        const uint64_t terms = r->terms ? r->terms->p + (k - r->at) * r->nterms * sizeof(rvm_value) : 0;
+        n = left < end - k ? left : end - k;
+        if (!launch_kernel(r, rvm__cuda_number(r, k), n, terms)) return false;
+        if (!launch_sum_terms(r, k / RVM__CHUNK, n, terms)) return false;
+    }
+    return true;
+}
+
+/* Each in the order in which instances run, from the first or from the last one on; but copies gain upwards. */
+static void next_piece(rvm__block_run *r) {
+    const uint64_t left = r->count - r->done, most = rvm__cuda_most_logged(r), each = r->each < most ? r->each : most;
+    r->n = left < each ? left : each;
+    r->at = r->done;
+    if (r->job->ascending || r->copies) return;
+    r->at = left > each ? (left - each + RVM__CHUNK - 1) / RVM__CHUNK * RVM__CHUNK : 0;
+    r->n = left - r->at;
+}
+
+bool rvm__cuda_launch_piece(rvm__block_run *r) {
+    next_piece(r);
     if (r->nterms) {
         rvm__cuda_put(r->terms);
-        if (!(r->terms = rvm__cuda_take(c, r->nterms * n * sizeof(rvm_value), r->err))) return false;
+        if (!(r->terms = rvm__cuda_take(r->c, r->nterms * r->n * sizeof(rvm_value), r->err))) return false;
     }
-    if (!rvm__cuda_take_log(r, n)) return false;
-    if (failed(r, c->d->event_record(c->events[0], c->stream), "it is timed")) return false;
-    if (!launch_kernel(r, first, n) || !launch_sum_terms(r, first, n)) return false;
-    if (r->log && !rvm__cuda_sum_log(r, n)) return false;
-    int code = c->d->event_record(c->events[1], c->stream);
-    if (!code) code = c->d->download(c->control, c->device_control, sizeof *c->control, c->stream);
-    if (failed(r, code ? code : c->d->stream_wait(c->stream), "a kernel runs")) return false;
+    if (!rvm__cuda_take_log(r, r->n)) return false;
+    return !failed(r, r->c->d->event_record(r->c->events[0], r->c->stream), "it is timed") && launch_stretches(r);
+}
+
+bool rvm__cuda_sum_piece(rvm__block_run *r) {
+    rvm_cuda *c = r->c;
+    if (r->log && !rvm__cuda_sum_log(r, r->n)) return false;
+    const int code = c->d->event_record(c->events[1], c->stream);
+    return !failed(r, code ? code : c->d->download(c->control, c->device_control, sizeof *c->control, c->stream),
+                   "a kernel runs");
+}
+
+/* The next one is to take some 30 ms. */
+static void adapt(rvm__block_run *r, double seconds) {
+    const double aim = .03, scale = seconds > 0 ? aim / seconds : 4;
+    const double next = (double)r->each * (scale < 4 ? scale : 4);
+    r->each = next > 1e15 ? UINT64_C(1) << 50 : (uint64_t)next / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK;
+}
+
+bool rvm__cuda_wait_piece(rvm__block_run *r) {
+    rvm_cuda *c = r->c;
+    float ms = 0;
+    if (failed(r, c->d->stream_wait(c->stream), "a kernel runs")) return false;
     if (failed(r, c->d->event_seconds(&ms, c->events[0], c->events[1]), "it is timed")) return false;
-    r->seconds = 1e-3 * (double)ms;
-    c->totals.kernels += r->seconds;
+    c->totals.kernels += 1e-3 * (double)ms;
+    r->done += r->n;
+    adapt(r, 1e-3 * (double)ms);
     return true;
 }
 
@@ -162,13 +210,17 @@ static bool refuse(const rvm__block_run *r, rvm_status code, const char *why) {
     return false;
 }
 
-/* The block is to be the host's. */
-static bool goes_on(const rvm__block_run *r, uint64_t done) {
-    if (done < r->job->count && __atomic_load_n(r->m->run.cancelled, __ATOMIC_RELAXED))
-        return refuse(r, RVM_ERR_CANCELLED, "it is cancelled");
-    if (r->c->control->failed != UINT64_MAX) return refuse(r, RVM_ERR_DOMAIN, "an instance fails");
-    if (r->c->control->charged + done > (uint64_t)r->fuel) return refuse(r, RVM_ERR_FUEL, "fuel runs out");
-    return true;
+bool rvm__cuda_goes_on(const rvm__block_run *runs, unsigned n) {
+    uint64_t done = 0, used = 0;
+    for (unsigned k = 0; k < n; k++) {
+        done += runs[k].done;
+        used += runs[k].c->control->charged;
+    }
+    if (done < runs->job->count && __atomic_load_n(runs->m->run.cancelled, __ATOMIC_RELAXED))
+        return refuse(runs, RVM_ERR_CANCELLED, "it is cancelled");
+    for (unsigned k = 0; k < n; k++)
+        if (runs[k].c->control->failed != UINT64_MAX) return refuse(runs, RVM_ERR_DOMAIN, "an instance fails");
+    return used + done <= (uint64_t)runs->fuel || refuse(runs, RVM_ERR_FUEL, "fuel runs out");
 }
 
 /* Instances of a first piece, whole chunks. */
@@ -184,53 +236,53 @@ static bool may_fail(const rvm__block_run *r) {
            r->job->count > first_piece(r);
 }
 
-/* In the order in which instances run: from the first, or the last one on. */
+bool rvm__cuda_begin_try(rvm__block_run *r) {
+    r->done = 0;
+    r->each = first_piece(r);
+    return set_stack(r) && clear_control(r);
+}
+
 static bool run_pieces(rvm__block_run *r) {
-    const uint64_t count = r->job->count;
-    const double aim = .03;
-    uint64_t each = first_piece(r), done = 0;
-    const uint64_t most = rvm__cuda_most_logged(r);
-    while (done < count) {
-        if (each > most) each = most;
-        uint64_t n = count - done < each ? count - done : each, first = done;
-        if (!r->job->ascending) {
-            first = count - done > each ? (count - done - each + RVM__CHUNK - 1) / RVM__CHUNK * RVM__CHUNK : 0;
-            n = count - done - first;
-        }
-        if (!run_piece(r, first, n) || !goes_on(r, done += n)) return false;
-        const double scale = r->seconds > 0 ? aim / r->seconds : 4;
-        const double next = (double)each * (scale < 4 ? scale : 4);
-        each = next > 1e15 ? UINT64_C(1) << 50 : (uint64_t)next / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK;
-    }
+    while (r->done < r->count)
+        if (!rvm__cuda_launch_piece(r) || !rvm__cuda_sum_piece(r) || !rvm__cuda_wait_piece(r) || !rvm__cuda_goes_on(r, 1))
+            return false;
     return true;
+}
+
+bool rvm__cuda_wants_more(rvm__block_run *r) {
+    const uint64_t needed = r->c->control->needed;
+    const bool more = r->c->control->additions > r->kernel->additions;
+    if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > MOST_ARENA || r->c->lost) return false;
+    if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
+    if (more) r->kernel->additions = r->c->control->additions;
+    return true;
+}
+
+/* What instances of the last try have changed is as it was. */
+static bool take_back(const rvm__block_run *r) {
+    for (uint64_t v = 0; v < r->k->nviews; v++) {
+        const rvm__place *p = &r->places[v];
+        if (r->k->views[v].root != v || !(r->k->views[v].uses & 2)) continue;
+        const int code = p->before  ? r->c->d->copy(p->p, p->before->p, p->bytes, r->c->stream)
+                         : p->bytes ? r->c->d->upload(p->p, r->job->views[v].data, p->bytes, r->c->stream)
+                                    : 0;
+        if (failed(r, code, "an array is taken back")) return false;
+    }
+    return !r->copies ||
+           !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
 }
 
 /* Local arrays that found no room get some, in another try. */
 static bool run_all(rvm__block_run *r) {
-    for (int k = 0; k < MOST_TRIES; k++) {
-        if (!set_stack(r) || !clear_control(r)) return false;
+    for (int k = 0; k < RVM__MOST_TRIES; k++) {
+        if (!rvm__cuda_begin_try(r)) return false;
         if (run_pieces(r)) return true;
-        const uint64_t needed = r->c->control->needed;
-        const bool more = r->c->control->additions > r->kernel->additions;
-        if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > MOST_ARENA || r->c->lost) return false;
-        if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
-        if (more) r->kernel->additions = r->c->control->additions;
-        for (uint64_t v = 0; v < r->k->nviews; v++) /* what stood there */
-            if (r->k->views[v].root == v && r->k->views[v].uses & 2) {
-                rvm__place *p = &r->places[v];
-                const int code = p->before  ? r->c->d->copy(p->p, p->before->p, p->bytes, r->c->stream)
-                                 : p->bytes ? r->c->d->upload(p->p, r->job->views[v].data, p->bytes, r->c->stream)
-                                            : 0;
-                if (failed(r, code, "an array is taken back")) return false;
-            }
-        if (r->copies &&
-            failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared"))
-            return false;
+        if (!rvm__cuda_wants_more(r) || !take_back(r)) return false;
     }
     return false;
 }
 
-static bool add_copies(const rvm__block_run *r) {
+bool rvm__cuda_add_copies(const rvm__block_run *r) {
     enum { ACROSS = 32 }; /* sums.cu */
     for (uint64_t v = 0; r->copies && v < r->k->nviews; v++) {
         if (r->k->views[v].root != v || !is_copied(r->k, v) || !r->places[v].bytes) continue;
@@ -246,7 +298,7 @@ static bool add_copies(const rvm__block_run *r) {
     return true;
 }
 
-static bool fetch_sums(const rvm__block_run *r) {
+bool rvm__cuda_fetch_sums(const rvm__block_run *r) {
     if (!r->totals) return true;
     const size_t bytes = r->job->nsums * r->nchunks * sizeof(rvm_value);
     return !failed(r, r->c->d->download(r->sums, r->totals->p, bytes, r->c->stream), "sums are copied from it");
@@ -254,142 +306,56 @@ static bool fetch_sums(const rvm__block_run *r) {
 
 /* ---- behind ---- */
 
-static void merge_sums(const rvm__block_run *r) {
+static rvm_value total_of(const rvm__block_run *runs, unsigned n, uint64_t sum, uint64_t chunk) {
+    const uint64_t number = chunk * RVM__CHUNK, turn = number / runs->period, at = number % runs->period;
+    unsigned k = n - 1;
+    while (at < runs[k].first) k--;
+    const uint64_t own = (turn * runs[k].width + at - runs[k].first) / RVM__CHUNK;
+    return runs[k].sums[sum * runs[k].nchunks + own];
+}
+
+void rvm__cuda_merge_sums(const rvm__block_run *runs, unsigned n) {
+    const rvm__native_job *job = runs->job;
+    const uint64_t chunks = (job->count + RVM__CHUNK - 1) / RVM__CHUNK;
     int overflow = 0;
-    for (uint64_t s = 0; s < r->job->nsums; s++) {
-        rvm__native_sum *to = &r->job->sums[s];
-        for (uint64_t k = 0; k < r->nchunks; k++) {
-            const uint64_t chunk = r->job->ascending ? k : r->nchunks - 1 - k;
-            to->value = rvm__block_plus((rvm_type)to->type, to->value, r->sums[s * r->nchunks + chunk], &overflow);
-        }
+    for (uint64_t s = 0; s < job->nsums; s++) {
+        rvm__native_sum *to = &job->sums[s];
+        for (uint64_t k = 0; k < chunks; k++)
+            to->value = rvm__block_plus((rvm_type)to->type, to->value,
+                                        total_of(runs, n, s, job->ascending ? k : chunks - 1 - k), &overflow);
     }
 }
 
-static void merge_counts(const rvm__block_run *r) {
+void rvm__cuda_merge_counts(const rvm__block_run *r) {
     const rvm__kernel_control *c = r->c->control;
-    r->n->charged += (int64_t)(c->charged + r->job->count);
-    r->n->calls += c->calls;
-    if (r->job->frame + c->peak > r->n->peak) r->n->peak = r->job->frame + c->peak;
-    for (int k = 0; k < RVM__ERASED; k++) r->n->erased[k] += c->erased[k];
+    r->native->charged += (int64_t)(c->charged + r->count);
+    r->native->calls += c->calls;
+    if (r->job->frame + c->peak > r->native->peak) r->native->peak = r->job->frame + c->peak;
+    for (int k = 0; k < RVM__ERASED; k++) r->native->erased[k] += c->erased[k];
 }
 
-/* Whether all instances are done; else nothing has changed. */
-static bool run_block(rvm__block_run *r) {
-    rvm_cuda *c = r->c;
-    size_t n = (r->k->nviews + 1) * sizeof *r->places;
-    if (!(r->places = rvm__realloc(&c->al, NULL, 0, n))) return rvm__fail_memory(r->err), false;
-    memset(r->places, 0, n);
-    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) &&
-                rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) && take_copies(r) && take_sums(r) &&
-                run_all(r) && add_copies(r) && fetch_sums(r);
-    if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
-    if (good) merge_sums(r), merge_counts(r);
+void rvm__cuda_put_room(rvm__block_run *r) {
     rvm__cuda_put(r->copies);
     rvm__cuda_put(r->terms);
     rvm__cuda_put(r->totals);
     rvm__cuda_put(r->log);
     rvm__cuda_put(r->addresses);
-    rvm__realloc(&c->al, r->sums, r->job->nsums * r->nchunks * sizeof(rvm_value), 0);
+    rvm__realloc(&r->c->al, r->sums, r->job->nsums * r->nchunks * sizeof(rvm_value), 0);
+    r->copies = r->terms = r->totals = r->log = r->addresses = NULL;
+    r->sums = NULL;
+}
+
+bool rvm__cuda_run_block(rvm__block_run *r) {
+    rvm_cuda *c = r->c;
+    size_t n = (r->k->nviews + 1) * sizeof *r->places;
+    if (!(r->places = rvm__realloc(&c->al, NULL, 0, n))) return rvm__fail_memory(r->err), false;
+    memset(r->places, 0, n);
+    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) &&
+                rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) && rvm__cuda_take_room(r) && run_all(r) &&
+                rvm__cuda_add_copies(r) && rvm__cuda_fetch_sums(r);
+    if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
+    if (good) rvm__cuda_merge_sums(r, 1), rvm__cuda_merge_counts(r);
+    rvm__cuda_put_room(r);
     rvm__realloc(&c->al, r->places, n, 0);
     return good;
 }
-
-/* ---- the runner ---- */
-
-/* Arrays that stay on the device are to be where the host finds them; false: they are lost. */
-static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
-    rvm_error why;
-    size_t offset;
-    bool good = true;
-    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) {
-        rvm_cuda_array *a = c->arrays ? rvm__cuda_array_at(c, job->views[v].data, 0, &offset) : NULL;
-        rvm__local *l = c->locals ? rvm__cuda_local_at(c, job->views[v].data, 0, &offset) : NULL;
-        if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_for_host(a, job->kernel->views[v].uses & 2, &why) && good;
-        if (l) good = rvm__cuda_local_to_host(c, l, &why) && good;
-    }
-    return good;
-}
-
-/* The run ends where it polls next. */
-static uint64_t give_up(rvm_machine *m, rvm__native *n) {
-    n->lost = m->jit.adrift = RVM_ERR_UNSUPPORTED;
-    rvm__native_poll_soon(m, n);
-    return 0;
-}
-
-static const char *why_not(const rvm_cuda *c, const rvm__native_job *job) {
-    if (!job->kernel || !job->kernel->code) return "it is no kernel";
-    if (c->lost) return "the device is lost";
-    if (job->checked) return "sums of fix are checked";
-    if (job->kernel->work * job->count < c->o.least) return "it is too small";
-    if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS)
-        return "it takes too much";
-    return NULL;
-}
-
-static void note(rvm_cuda *c, const rvm__native_job *job, const char *why) {
-    c->totals.on_host++;
-    snprintf(c->totals.why, sizeof c->totals.why, "line %u: %.250s", job->kernel ? (unsigned)job->kernel->line : 0, why);
-}
-
-static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
-    rvm_cuda *c = m->jit.device;
-    rvm_error err = {0};
-    const char *why = why_not(c, job);
-    if (!why && !rvm__cuda_enter(c)) why = "the device's context cannot be entered";
-    if (!why) {
-        rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .n = n, .err = &err};
-        r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
-        rvm__cuda_range_begin(m, job->kernel);
-        const bool done = run_block(&r);
-        rvm__cuda_range_end();
-        const bool home = done || to_host(c, job);
-        rvm__cuda_leave(c);
-        c->totals.blocks += done;
-        if (done) return job->count;
-        note(c, job, err.message);
-        if (!home) return give_up(m, n);
-    } else {
-        const bool entered = (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);
-        if (entered) rvm__cuda_leave(c);
-        note(c, job, why);
-        if (!home) return give_up(m, n);
-    }
-    const uint64_t done = rvm__threads.run(m, n, job);
-    if (err.code == RVM_ERR_CANCELLED || err.code == RVM_ERR_FUEL) rvm__native_poll_soon(m, n);
-    return done;
-}
-
-static void end(rvm_machine *m) {
-    rvm__threads.end(m);
-}
-
-static int32_t safepoint(rvm_machine *w, rvm__native *n) {
-    return rvm__threads.safepoint(w, n);
-}
-
-static int32_t safepoint_in_group(rvm_machine *w, uint64_t charged) {
-    return rvm__threads.safepoint_in_group(w, charged);
-}
-
-static bool is_cancelled(const rvm_machine *w) {
-    return rvm__threads.is_cancelled(w);
-}
-
-static void *resize(rvm_machine *w, void *p, size_t old_size, size_t new_size) {
-    return rvm__threads.resize(w, p, old_size, new_size);
-}
-
-const rvm__runner rvm__cuda_runner = {.run = run_job,
-                                      .end = end,
-                                      .safepoint = safepoint,
-                                      .safepoint_in_group = safepoint_in_group,
-                                      .is_cancelled = is_cancelled,
-                                      .resize = resize,
-                                      .enter = rvm__cuda_enter_run,
-                                      .leave = rvm__cuda_leave_run,
-                                      .local = rvm__cuda_local,
-                                      .hold = rvm__cuda_hold,
-                                      .let_go = rvm__cuda_let_go,
-                                      .bring = rvm__cuda_bring,
-                                      .elements = rvm__cuda_elements};

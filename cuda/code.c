@@ -49,7 +49,7 @@ rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err) {
 static void drop(rvm_cuda *c, rvm__device_code *e) {
     if (e->module) c->d->module_unload(e->module);
     for (unsigned n = 0; n < e->n; n++) {
-        rvm__realloc(&c->al, e->kernels[n].addresses, e->kernels[n].naddresses * sizeof(uint64_t), 0);
+        rvm__realloc(&c->al, e->kernels[n].addresses, 2 * e->kernels[n].naddresses * sizeof(uint64_t), 0);
         rvm__cuda_put(e->kernels[n].lists);
     }
     rvm__realloc(&c->al, e->code, e->size, 0);

@@ -4,7 +4,9 @@
  *   array.c    arrays that stay there      local.c    local arrays that only blocks use
  *   memory.c   buffers of the device       place.c    what a block uses, there
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
- *   block.c    runs a job's block as a kernel: the machine's runner
+ *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
+ *   split.c    on several devices          merge.c    what these changed, put together
+ *   mirror.c   arrays that stay on another device
  *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
  *   ranges.c   blocks, as Nsight shows them
  */
@@ -50,6 +52,7 @@ typedef struct rvm__buffer {
 } rvm__buffer;
 
 typedef struct rvm__code_entry rvm__device_code; /* code.c */
+typedef struct rvm__mirror rvm__mirror;          /* mirror.c */
 
 /* A local array of native code that only blocks use (local.c). */
 typedef struct rvm__local {
@@ -60,12 +63,17 @@ typedef struct rvm__local {
     bool on_host, there; /* what is right; both, where neither has changed it since */
     bool zero;           /* it has not changed since it appeared, all bits 0 */
     bool held;           /* an argument's that does not change, for several runs */
+    rvm__mirror *mirrors;
 } rvm__local;
 
+/* One device. The caller's is the first of its devices, and has the others: these have no arrays of their own. */
 struct rvm_cuda {
+    rvm_cuda *first; /* itself, but in the others */
+    rvm_cuda *others[RVM_CUDA_MAX_DEVICES - 1];
+    unsigned nothers;
     const rvm__driver *d;
     rvm_allocator al;
-    rvm_cuda_options o;
+    rvm_cuda_options o; /* its `device`; of `devices` nothing is kept */
     int device, multiprocessors;
     void *context, *stream, *events[2];
     bool own_stream;
@@ -99,7 +107,7 @@ typedef struct rvm__loaded_kernel {
     int local_bytes;
     uint64_t arena;      /* bytes of local arrays, */
     uint64_t additions;  /* and additions to elements that are kept, of an instance */
-    uint64_t *addresses; /* of these, as they were last, `naddresses`; and what sum_log takes for them: */
+    uint64_t *addresses; /* of these, as they were last, `naddresses`, then of elements; and what sum_log takes for them: */
     uint64_t naddresses, nelements;
     rvm__buffer *lists; /* elements, from, list; or NULL */
 } rvm__loaded_kernel;
@@ -126,14 +134,17 @@ typedef struct rvm__place {
 } rvm__place;
 /* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
 bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err);
+/* Memory of the host that the device writes fast; till it is asked for again. NULL: err. */
+char *rvm__cuda_staging(rvm_cuda *c, size_t bytes, rvm_error *err);
 /* What was changed goes back; or, taken back, does not. False: err. */
 bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err);
 
 /* ---- array.c ---- */
 /* The array that has that address, and bytes behind it, or NULL. */
 rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset);
-/* A kernel, or host code, is about to read it or to change it. 0, false: err. */
-uint64_t rvm__cuda_array_for_kernel(rvm_cuda_array *a, bool changes, rvm_error *err);
+/* A kernel on that device, or host code, is about to read it or to change it, which only one on its own device may. 0,
+ * false: err. */
+uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
 /* As in rvm__runner. */
@@ -143,7 +154,8 @@ int64_t rvm__cuda_elements(const rvm_machine *m, const char *from);
 
 /* ---- local.c ---- */
 rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset); /* NULL: none */
-bool rvm__cuda_local_there(rvm_cuda *c, rvm__local *l, rvm_error *err);   /* where a kernel finds it; false: err */
+/* Where a kernel finds it on that device, of which one that changes it is on the first; 0: err. */
+uint64_t rvm__cuda_local_for_kernel(rvm_cuda *on, rvm__local *l, bool changes, rvm_error *err);
 bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err); /* where host code does, which changes it */
 /* As in rvm__runner. */
 void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits);
@@ -155,30 +167,88 @@ rvm_status rvm__cuda_leave_run(rvm_machine *m);
 void rvm__cuda_range_begin(const rvm_machine *m, const rvm__native_kernel *k); /* in one thread, nested */
 void rvm__cuda_range_end(void);
 
+/* ---- mirror.c: a copy of what stays on the first device, on another one, till it changes ---- */
+/* The address there of the `bytes` bytes at p on the first device; *list: the mirrors of what stands there. 0: err. */
+uint64_t rvm__cuda_mirror(rvm_cuda *on, rvm__mirror **list, uint64_t p, size_t bytes, rvm_error *err);
+void rvm__cuda_mirrors_stale(rvm__mirror *list);
+void rvm__cuda_mirrors_free(rvm_cuda *first, rvm__mirror **list);
+
 /* ---- block.c, log.c ---- */
-enum { RVM__MOST_KERNEL_PARAMS = 512 };
-typedef struct rvm__block_run { /* a block that runs as a kernel */
+enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 4 };
+typedef struct rvm__chunk_sums { /* what the chunks of a piece add to elements, where somebody else adds them up */
+    struct rvm__chunk_sums *next;
+    size_t size; /* of it, bytes */
+    uint64_t nchunks, nelements;
+    rvm_value **to; /* on the host, [element] */
+    double *sums;   /* [chunk][element], in the order of instances */
+} rvm__chunk_sums;
+
+/* A block that runs as a kernel, or what one of several devices has of it: of every `period` instances, those numbered from
+ * `first` on, `width`. They are counted from 0 on, and run piece by piece. */
+typedef struct rvm__block_run {
     rvm_cuda *c;
     rvm_machine *m;
     const rvm__native_job *job;
     const rvm__native_kernel *k;
-    rvm__native *n;
+    rvm__native *native;
     rvm__loaded_kernel *kernel;
     rvm__place *places;
+    uint64_t first, width, period, count; /* the first three: whole chunks, or all that there are; count: of all periods */
+    uint64_t done, at, n, each;           /* instances that are done; the piece's first, and how many; the next one's */
+    bool apart;                           /* sums of elements go to `chunks`, not to the elements */
+    rvm__chunk_sums *chunks, **last_chunks;
     rvm__buffer *copies, *terms, *totals, *log, *addresses; /* NULL: none */
-    uint64_t offsets[RVM__MOST_KERNEL_PARAMS];              /* by view, of its root's copy within one */
-    uint64_t stride;                                        /* bytes of a copy of all arrays that are copied */
-    uint64_t ncopies, nterms, nchunks;                      /* nterms: of an instance */
-    rvm_value *sums;                                        /* on the host: [register][chunk] */
+    rvm__buffer *chunk_sums;
+    uint64_t offsets[RVM__MOST_KERNEL_PARAMS]; /* by view, of its root's copy within one */
+    uint64_t stride;                           /* bytes of a copy of all arrays that are copied */
+    uint64_t ncopies, nterms, nchunks;         /* nterms: of an instance */
+    rvm_value *sums;                           /* on the host: [register][chunk] */
     int64_t fuel;
-    double seconds;
     rvm_error *err;
 } rvm__block_run;
+/* In the order in which they are called, in the device's context; places are there. False: err. What waits for the device is
+ * `wait` alone, and `sum` where sums of elements are kept. */
+bool rvm__cuda_take_room(rvm__block_run *r);
+bool rvm__cuda_begin_try(rvm__block_run *r);
+bool rvm__cuda_launch_piece(rvm__block_run *r);
+bool rvm__cuda_sum_piece(rvm__block_run *r);
+bool rvm__cuda_wait_piece(rvm__block_run *r);
+bool rvm__cuda_goes_on(const rvm__block_run *runs, unsigned n); /* of all; false: the block is to be the host's */
+bool rvm__cuda_wants_more(rvm__block_run *r);                   /* it failed: whether it may not in another try */
+bool rvm__cuda_add_copies(const rvm__block_run *r);
+bool rvm__cuda_fetch_sums(const rvm__block_run *r);
+void rvm__cuda_merge_sums(const rvm__block_run *runs, unsigned n); /* by `first`, ascending */
+void rvm__cuda_merge_counts(const rvm__block_run *r);
+void rvm__cuda_put_room(rvm__block_run *r);
+/* The number in the block of the instance that is the run's k-th. */
+uint64_t rvm__cuda_number(const rvm__block_run *r, uint64_t k);
+/* All of it on r->c. Whether all instances are done; else nothing has changed. */
+bool rvm__cuda_run_block(rvm__block_run *r);
+
 /* Room for the additions to elements of n instances, if they are kept; of how many there is, in multiples of a chunk; and,
  * once the kernel is launched, they are added, in their order. False: err, or that an instance failed. */
 bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n);
 uint64_t rvm__cuda_most_logged(const rvm__block_run *r);
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n);
+void rvm__cuda_free_chunk_sums(rvm__block_run *r);
+
+/* Does that with each, in its context, till one fails. */
+bool rvm__cuda_on_each(rvm__block_run *runs, unsigned n, bool (*step)(rvm__block_run *)); /* context.c */
+
+/* ---- split.c ---- */
+rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n); /* of its devices that are not lost, number n from 0 on; NULL: none */
+/* On how many of c's devices the block should run; 1: *why tells, unless there is only one. */
+unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const char **why);
+/* On n devices, of which `like` is what they have in common. Likewise. */
+bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n);
+
+/* ---- merge.c ---- */
+/* On the host, elements that one of the devices has changed; then what is summed chunk by chunk. All or, false: err,
+ * nothing.
+ * */
+bool rvm__cuda_merge(rvm__block_run *runs, unsigned n);
+
+/* ---- runner.c ---- */
 extern const rvm__runner rvm__cuda_runner;
 
 #endif

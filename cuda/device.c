@@ -1,4 +1,4 @@
-/* device.c: devices, and an rvm_cuda, which has one of them. */
+/* device.c: devices, and an rvm_cuda, which has one of them, and others, each as one of its own. */
 #include <string.h>
 
 #include "cuda.h"
@@ -57,7 +57,7 @@ rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error *err) {
 /* ---- making one ---- */
 
 static rvm_status open_device(rvm_cuda *c, rvm_error *err) {
-    const rvm__driver *d;
+    const rvm__driver *d = NULL;
     rvm_cuda_device about;
     rvm_status status = rvm__driver_open(&d, err);
     if (!status) status = get_device(d, c->o.device, &c->device, err);
@@ -87,31 +87,7 @@ static rvm_status make_all(rvm_cuda *c, rvm_error *err) {
     return status ? status : rvm__cuda_load_sums(c, err);
 }
 
-rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err) {
-    RVM__NEEDS(out);
-    const rvm_cuda_options o = options ? *options : rvm_cuda_options_default();
-    const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
-    rvm_cuda *c = rvm__realloc(&al, NULL, 0, sizeof *c);
-    *out = NULL;
-    if (!c) return rvm__fail_memory(err);
-    *c = (rvm_cuda){.o = o, .al = al};
-    rvm_status status = open_device(c, err);
-    if (!status && !rvm__cuda_enter(c))
-        status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device's context cannot be entered");
-    else if (!status) {
-        status = make_all(c, err);
-        rvm__cuda_leave(c);
-    }
-    if (status)
-        rvm_cuda_free(c);
-    else
-        *out = c;
-    return status;
-}
-
-void rvm_cuda_free(rvm_cuda *c) {
-    if (!c) return;
-    while (c->arrays) rvm_cuda_array_free(c->arrays);
+static void free_one(rvm_cuda *c) {
     if (c->d && !c->d->context_push(c->context)) {
         rvm__cuda_unload(c);
         rvm__cuda_free_buffers(c);
@@ -128,6 +104,96 @@ void rvm_cuda_free(rvm_cuda *c) {
     rvm__realloc(&al, c, sizeof *c, 0);
 }
 
+static rvm_status new_one(const rvm_cuda_options *o, rvm_cuda *first, rvm_cuda **out, rvm_error *err) {
+    const rvm_allocator al = o->allocator ? *o->allocator : rvm__libc_allocator;
+    rvm_cuda *c = rvm__realloc(&al, NULL, 0, sizeof *c);
+    *out = NULL;
+    if (!c) return rvm__fail_memory(err);
+    *c = (rvm_cuda){.o = *o, .al = al};
+    c->first = first ? first : c;
+    rvm_status status = open_device(c, err);
+    if (!status && !rvm__cuda_enter(c))
+        status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device's context cannot be entered");
+    else if (!status) {
+        status = make_all(c, err);
+        rvm__cuda_leave(c);
+    }
+    if (status)
+        free_one(c);
+    else
+        *out = c;
+    return status;
+}
+
+/* ---- several ---- */
+
+static rvm_status add(rvm_cuda **to, const rvm_cuda_options *like, int device, rvm_error *err) {
+    rvm_cuda_options o = *like;
+    rvm_cuda *one;
+    o.device = device;
+    o.devices = NULL;
+    o.ndevices = 0;
+    if (*to) o.stream = NULL;
+    const rvm_status status = new_one(&o, *to, &one, err);
+    if (status) return status;
+    if (*to)
+        (*to)->others[(*to)->nothers++] = one;
+    else
+        *to = one;
+    return RVM_OK;
+}
+
+/* Those that will do; that none does, the first of them says. */
+static rvm_status add_all(rvm_cuda **to, const rvm_cuda_options *o, rvm_error *err) {
+    rvm_error first = {0}, why;
+    int n, found = 0;
+    rvm_status status = rvm_cuda_count(&n, err);
+    if (!status && !n) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no CUDA device");
+    for (int k = 0; k < n && !status && found < RVM_CUDA_MAX_DEVICES; k++) found += !add(to, o, k, k ? &why : &first);
+    if (status || found) return status;
+    if (err) *err = first;
+    return first.code;
+}
+
+static rvm_status add_list(rvm_cuda **to, const rvm_cuda_options *o, rvm_error *err) {
+    rvm_status status = RVM_OK;
+    if (o->ndevices < 0 || o->ndevices > RVM_CUDA_MAX_DEVICES)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%d devices: there may be %d", o->ndevices, RVM_CUDA_MAX_DEVICES);
+    if (!o->devices) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no list of %d devices", o->ndevices);
+    for (int k = 0; k < o->ndevices && !status; k++) {
+        for (int j = 0; j < k; j++)
+            if (o->devices[j] == o->devices[k])
+                return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "device %d is named twice", o->devices[k]);
+        status = add(to, o, o->devices[k], err);
+    }
+    return status;
+}
+
+rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err) {
+    RVM__NEEDS(out);
+    const rvm_cuda_options o = options ? *options : rvm_cuda_options_default();
+    *out = NULL;
+    const rvm_status status = o.ndevices == RVM_CUDA_ALL_DEVICES ? add_all(out, &o, err)
+                              : o.ndevices                       ? add_list(out, &o, err)
+                                                                 : add(out, &o, o.device, err);
+    if (status) rvm_cuda_free(*out), *out = NULL;
+    return status;
+}
+
+void rvm_cuda_free(rvm_cuda *c) {
+    if (!c) return;
+    while (c->arrays) rvm_cuda_array_free(c->arrays);
+    for (unsigned k = 0; k < c->nothers; k++) free_one(c->others[k]);
+    free_one(c);
+}
+
+int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n) {
+    if (!c) return 0;
+    for (unsigned k = 0; devices && k <= c->nothers && (int)k < n; k++)
+        devices[k] = k ? c->others[k - 1]->o.device : c->o.device;
+    return (int)c->nothers + 1;
+}
+
 rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(c, m);
     if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
@@ -138,5 +204,15 @@ rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
 }
 
 void rvm_cuda_stats(const rvm_cuda *c, rvm_cuda_totals *out) {
-    if (out) *out = c ? c->totals : (rvm_cuda_totals){0};
+    if (!out) return;
+    *out = c ? c->totals : (rvm_cuda_totals){0};
+    for (unsigned k = 0; c && k < c->nothers; k++) {
+        const rvm_cuda_totals *one = &c->others[k]->totals;
+        out->launches += one->launches;
+        out->uploaded += one->uploaded;
+        out->downloaded += one->downloaded;
+        out->across += one->across;
+        out->loading += one->loading;
+        out->kernels += one->kernels;
+    }
 }

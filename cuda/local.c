@@ -15,7 +15,7 @@ rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t 
     return NULL;
 }
 
-bool rvm__cuda_local_there(rvm_cuda *c, rvm__local *l, rvm_error *err) {
+static bool is_there(rvm_cuda *c, rvm__local *l, rvm_error *err) {
     if (!l->buffer && !(l->buffer = rvm__cuda_take(c, l->bytes, err))) return false;
     if (l->there) return true;
     const int code = l->zero ? c->d->clear(l->buffer->p, 0, l->bytes, c->stream)
@@ -23,6 +23,21 @@ bool rvm__cuda_local_there(rvm_cuda *c, rvm__local *l, rvm_error *err) {
     if (rvm__cuda_failed(c, code, "an array is copied to it", err)) return false;
     if (!l->zero) c->totals.uploaded += l->bytes;
     return l->there = true;
+}
+
+/* On the first device. */
+static bool find_on_first(rvm_cuda *c, rvm__local *l, rvm_error *err) {
+    if (!rvm__cuda_enter(c)) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the first device is lost"), false;
+    const bool good = is_there(c, l, err);
+    rvm__cuda_leave(c);
+    return good;
+}
+
+uint64_t rvm__cuda_local_for_kernel(rvm_cuda *on, rvm__local *l, bool changes, rvm_error *err) {
+    if (on != on->first)
+        return find_on_first(on->first, l, err) ? rvm__cuda_mirror(on, &l->mirrors, l->buffer->p, l->bytes, err) : 0;
+    if (changes) rvm__cuda_mirrors_stale(l->mirrors);
+    return is_there(on, l, err) ? l->buffer->p : 0;
 }
 
 /* Where host code reads it. */
@@ -36,6 +51,7 @@ static bool come_home(rvm_cuda *c, rvm__local *l, rvm_error *err) {
 
 bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err) {
     const bool good = come_home(c, l, err);
+    rvm__cuda_mirrors_stale(l->mirrors);
     l->there = l->zero = false;
     return good;
 }
@@ -44,6 +60,7 @@ static void forget(rvm_cuda *c, rvm__local **link) {
     rvm__local *l = *link;
     *link = l->next;
     rvm__cuda_put(l->buffer);
+    rvm__cuda_mirrors_free(c, &l->mirrors);
     rvm__realloc(&c->al, l, sizeof *l, 0);
 }
 

@@ -75,6 +75,7 @@ static bool make_lists(rvm__block_run *r, const uint64_t *addresses, uint64_t n)
     rvm__cuda_put(k->lists);
     k->lists = rvm__cuda_take(r->c, lists, r->err);
     k->nelements = g.nelements;
+    memcpy(k->addresses + n, g.elements, g.nelements * sizeof *g.elements);
     const bool good = k->lists && !failed(r, r->c->d->upload(k->lists->p, room, lists, r->c->stream), "sums begin") &&
                       !failed(r, r->c->d->stream_wait(r->c->stream), "sums begin");
     rvm__realloc(&r->c->al, room, size, 0);
@@ -86,21 +87,77 @@ static bool know_lists(rvm__block_run *r, uint64_t n) {
     rvm_cuda *c = r->c;
     rvm__loaded_kernel *k = r->kernel;
     const size_t bytes = n * sizeof(uint64_t);
-    uint64_t *now = rvm__realloc(&c->al, NULL, 0, bytes);
+    uint64_t *now = rvm__realloc(&c->al, NULL, 0, 2 * bytes);
     if (!now) return rvm__fail_memory(r->err), false;
     bool good = !failed(r, c->d->download(now, r->addresses->p, bytes, c->stream), "sums begin") &&
                 !failed(r, c->d->stream_wait(c->stream), "a kernel runs");
     if (good && k->lists && k->naddresses == n && !memcmp(k->addresses, now, bytes)) {
-        rvm__realloc(&c->al, now, bytes, 0);
+        rvm__realloc(&c->al, now, 2 * bytes, 0);
         return true;
     }
-    rvm__realloc(&c->al, k->addresses, k->naddresses * sizeof(uint64_t), 0);
+    rvm__realloc(&c->al, k->addresses, 2 * k->naddresses * sizeof(uint64_t), 0);
     k->addresses = now;
     k->naddresses = n;
     good = good && make_lists(r, now, n);
     if (!good) rvm__cuda_put(k->lists), k->lists = NULL;
     return good;
 }
+
+/* ---- what chunks add, for somebody else (merge.c) ---- */
+
+/* Where on the host the element stands; NULL: nowhere. */
+static rvm_value *on_host(const rvm__block_run *r, uint64_t address) {
+    for (uint64_t v = 0; v < r->k->nviews; v++) {
+        const rvm__place *p = &r->places[v];
+        if (r->k->views[v].root == v && address >= p->p && address - p->p < p->bytes)
+            return (rvm_value *)(void *)(r->job->views[v].data + (address - p->p));
+    }
+    return NULL;
+}
+
+static rvm__chunk_sums *new_sums(rvm__block_run *r, uint64_t nchunks, uint64_t nelements) {
+    const size_t head = sizeof(rvm__chunk_sums) + nelements * sizeof(rvm_value *);
+    const size_t size = head + nchunks * nelements * sizeof(double);
+    rvm__chunk_sums *s = rvm__realloc(&r->c->al, NULL, 0, size);
+    if (!s) return rvm__fail_memory(r->err), NULL;
+    *s = (rvm__chunk_sums){.size = size, .nchunks = nchunks, .nelements = nelements, .to = (rvm_value **)(void *)(s + 1)};
+    s->sums = (double *)(void *)((char *)s + head);
+    *r->last_chunks = s;
+    r->last_chunks = &s->next;
+    return s;
+}
+
+static bool take_chunk_sums(rvm__block_run *r, uint64_t n) {
+    const rvm__loaded_kernel *k = r->kernel;
+    rvm__chunk_sums *s = new_sums(r, (n + RVM__CHUNK - 1) / RVM__CHUNK, k->nelements);
+    if (!s) return false;
+    rvm__cuda_put(r->chunk_sums);
+    for (uint64_t e = 0; e < s->nelements; e++)
+        if (!(s->to[e] = on_host(r, k->addresses[k->naddresses + e])))
+            return rvm__fail(r->err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "it adds to what is nowhere on the host"), false;
+    return (r->chunk_sums = rvm__cuda_take(r->c, s->nchunks * s->nelements * sizeof(double), r->err));
+}
+
+static bool fetch_chunk_sums(rvm__block_run *r) {
+    rvm_cuda *c = r->c;
+    for (rvm__chunk_sums *s = r->chunks; s; s = s->next)
+        if (!s->next &&
+            failed(r, c->d->download(s->sums, r->chunk_sums->p, s->nchunks * s->nelements * sizeof(double), c->stream),
+                   "sums are copied from it"))
+            return false;
+    return true;
+}
+
+void rvm__cuda_free_chunk_sums(rvm__block_run *r) {
+    for (rvm__chunk_sums *s; (s = r->chunks);) {
+        r->chunks = s->next;
+        rvm__realloc(&r->c->al, s, s->size, 0);
+    }
+    rvm__cuda_put(r->chunk_sums);
+    r->chunk_sums = NULL;
+}
+
+/* ---- all ---- */
 
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n) {
     enum { GROUPS = 8, THREADS = 256 }; /* sums.cu */
@@ -111,12 +168,14 @@ bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n) {
     const uint64_t additions = c->control->additions;
     if (c->control->failed != UINT64_MAX) return rvm__fail(r->err, RVM_ERR_DOMAIN, NULL, 0, 0, "an instance fails"), false;
     if (!additions) return true;
-    if (!know_lists(r, additions)) return false;
+    if (!know_lists(r, additions) || (r->apart && !take_chunk_sums(r, n))) return false;
     uint64_t to = k->lists->p, from = to + additions * sizeof(uint64_t), list = from + (additions + 2) * sizeof(uint32_t);
     uint64_t log = r->log->p, count = n, up = r->job->ascending != 0, elements = k->nelements;
-    void *params[] = {&to, &from, &list, &log, &count, &up, &elements};
+    uint64_t chunks = r->apart ? r->chunk_sums->p : 0;
+    void *params[] = {&to, &from, &list, &log, &count, &up, &elements, &chunks};
     return !failed(r,
                    c->d->launch(c->sum_log, (unsigned)((elements + GROUPS - 1) / GROUPS), 1, 1, THREADS, 1, 1, 0, c->stream,
                                 params, NULL),
-                   "sums are launched");
+                   "sums are launched") &&
+           (!r->apart || fetch_chunk_sums(r));
 }

@@ -39,11 +39,8 @@ static bool is_there(const rvm__place *to) {
 
 /* An array that stays there: as it is, and, if it may have to be, a copy of it. */
 static bool find_there(rvm_cuda *c, const rvm__kernel_view *k, rvm__place *to, bool may_fail, rvm_error *err) {
-    uint64_t p = 0;
-    if (to->stays)
-        p = rvm__cuda_array_for_kernel(to->stays, is_changed(k), err);
-    else if (rvm__cuda_local_there(c, to->local, err))
-        p = to->local->buffer->p;
+    const uint64_t p = to->stays ? rvm__cuda_array_for_kernel(c, to->stays, is_changed(k), err)
+                                 : rvm__cuda_local_for_kernel(c, to->local, is_changed(k), err);
     if (!p) return false;
     to->p = p + to->offset;
     if (!is_changed(k) || !may_fail) return true;
@@ -65,10 +62,11 @@ bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rv
     for (uint64_t n = 0; n < k->nviews; n++) {
         places[n] = (rvm__place){.bytes = bytes_of(&job->views[n], k->views[n].ndim)};
         if (is_whole(k, n) && places[n].bytes)
-            places[n].stays = rvm__cuda_array_at(c, job->views[n].data, places[n].bytes, &places[n].offset);
+            places[n].stays = rvm__cuda_array_at(c->first, job->views[n].data, places[n].bytes, &places[n].offset);
         if (places[n].stays && !rvm__cuda_array_stays(places[n].stays)) places[n].stays = NULL;
         if (is_whole(k, n) && places[n].bytes && !places[n].stays)
-            places[n].local = rvm__cuda_local_at(c, job->views[n].data, places[n].bytes, &places[n].offset);
+            places[n].local = rvm__cuda_local_at(c->first, job->views[n].data, places[n].bytes, &places[n].offset);
+        if (c->first->lost) places[n].local = NULL; /* it is the host's */
     }
     if (share_memory(job, places)) {
         rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "arrays share memory, and one is changed");
@@ -97,7 +95,7 @@ static bool comes_back(const rvm__native_kernel *k, const rvm__place *places, ui
     return is_whole(k, n) && is_changed(&k->views[n]) && places[n].buffer && places[n].bytes;
 }
 
-static char *staging(rvm_cuda *c, size_t bytes, rvm_error *err) {
+char *rvm__cuda_staging(rvm_cuda *c, size_t bytes, rvm_error *err) {
     if (bytes <= c->staging_size) return c->staging;
     void *p = NULL;
     if (rvm__cuda_failed(c, c->d->allocate_host(&p, bytes), "memory is taken", err)) return NULL;
@@ -113,7 +111,7 @@ static bool bring_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place
     size_t bytes = 0, at = 0;
     for (uint64_t n = 0; n < k->nviews; n++)
         if (comes_back(k, places, n)) bytes += places[n].bytes;
-    char *to = bytes ? staging(c, bytes, err) : NULL;
+    char *to = bytes ? rvm__cuda_staging(c, bytes, err) : NULL;
     if (bytes && !to) return false;
     for (uint64_t n = 0; n < k->nviews; n++) {
         if (!comes_back(k, places, n)) continue;

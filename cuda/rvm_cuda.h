@@ -1,4 +1,4 @@
-/* rvm_cuda.h: parallel blocks on a CUDA device.
+/* rvm_cuda.h: parallel blocks on a CUDA device, or on several.
  *
  *     rvm_cuda *c;
  *     rvm_jit *j;
@@ -18,6 +18,11 @@
  * a register is summed in the interpreter's order. With fast math, what all instances of a warp add to one element is summed
  * over the warp, into a copy for each warp of 2,048, modulo that, and then over these: the same bits for any run and device;
  * where an index depends on the instance, elements gain in no order.
+ *
+ * Several devices. The instances of a block are split over the devices of an rvm_cuda, where each gets instructions enough;
+ * what they sum is summed in the same order, so that results have the bits that one device gives, but for elements that
+ * gain in no order. A block that changes an array which stays on the first device runs on that one alone. One that a device
+ * has failed for runs on the first, then on the host; a device that is lost takes part in no other.
  *
  * Memory. What a block reads is copied to the device before it and what it changes back behind it. An rvm_cuda_array stays
  * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it. One that ends before the
@@ -50,22 +55,30 @@ RVM_API rvm_status rvm_cuda_count(int *n, rvm_error *err);
 /* Errors besides: USAGE (no such device). */
 RVM_API rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error *err);
 
+enum { RVM_CUDA_MAX_DEVICES = 16, RVM_CUDA_ALL_DEVICES = -1 };
+
 /* Start from rvm_cuda_options_default(). */
 typedef struct rvm_cuda_options {
-    int device; /* its number; default 0 */
+    int device;         /* its number; default 0 */
+    const int *devices; /* several: their numbers, in place of `device`; arrays that stay are on the first; not kept */
+    int ndevices;       /* so many; 0: `device` alone; RVM_CUDA_ALL_DEVICES: all that will do, but for devices beyond 16 */
     uint64_t
         least; /* instructions that a block must have, as far as its text tells, to go to the device; default 2^22; 0: all */
-    void *stream; /* a CUstream of the device's primary context on which all goes, in the caller's order; NULL: an own one */
+    void *stream; /* a CUstream of the (first) device's primary context on which all goes there, in the caller's order; NULL:
+                     an own one */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the rvm_cuda */
 } rvm_cuda_options;
 RVM_API rvm_cuda_options rvm_cuda_options_default(void);
 
 /* options NULL: the defaults. *out is owned by the caller, NULL on failure. The device's primary context is retained, which
  * PyTorch, CuPy and the runtime API have, too. Errors: UNSUPPORTED (no driver, an older one than of CUDA 11.3, no device,
- * one of an older kind than 7.5), USAGE (no such device), MEMORY. */
+ * one of an older kind than 7.5), USAGE (no such device, one named twice, more than 16), MEMORY. */
 RVM_API rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err);
 /* Machines that are attached must be freed before, or detached. Its arrays must be freed before. NULL is allowed. */
 RVM_API void rvm_cuda_free(rvm_cuda *c);
+
+/* How many devices it has; the numbers of the first n of them to `devices`, which may be NULL where n is 0. */
+RVM_API int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n);
 
 /* From now on blocks of m may run on the device, and those of the machines that run its derivatives. m must be attached to
  * an rvm_jit; detaching it there detaches it here. Errors: USAGE (it is not). */
@@ -74,7 +87,8 @@ RVM_API rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err);
 /* ---- arrays that stay on the device ---- */
 
 typedef struct rvm_cuda_array rvm_cuda_array;
-/* n elements of 8 bytes, 0. *out is owned by the caller. Errors: MEMORY (of the device or of addresses). */
+/* n elements of 8 bytes, 0, on the first device; what blocks on others read of it is copied to these, till it changes. *out
+ * is owned by the caller. Errors: MEMORY (of the device or of addresses). */
 RVM_API rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **out, rvm_error *err);
 /* The same around device memory of the caller's, n elements of 8 bytes at that CUdeviceptr, as a DLTensor of kDLCUDA
  * and float64 has in data + byte_offset; it must outlive the array. */
@@ -91,13 +105,16 @@ RVM_API rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size
 
 /* ---- what it did ---- */
 
-typedef struct rvm_cuda_totals {   /* since it was made */
+typedef struct rvm_cuda_totals {   /* since it was made, of all its devices */
     uint64_t blocks, on_host;      /* that ran on the device; that were asked for but did not */
     uint64_t launches;             /* of their kernels */
+    uint64_t split;                /* blocks, of those that ran on devices, that ran on several */
     uint64_t uploaded, downloaded; /* bytes */
+    uint64_t across;               /* bytes, from one device to another */
     double loading;                /* seconds of the driver making machine code, or finding it */
     double kernels;                /* seconds of kernels, on the device */
     char why[300];                 /* the last that did not run there: "line 12: ..", or empty */
+    char why_one[300];             /* of several devices: the last block that ran on one alone: likewise */
     int registers, local_bytes;    /* of the last kernel that was loaded, a thread */
 } rvm_cuda_totals;
 RVM_API void rvm_cuda_stats(const rvm_cuda *c, rvm_cuda_totals *out);

@@ -66,9 +66,9 @@ enum { GROUPS = 8, TILE = 512, LANES = 32, AT_ONCE = TILE / LANES };
  * from -0. Element e has the additions list[from[e]] to
  * list[from[e + 1] - 1] of each instance, in their order; addition s of instance i is log[s * n + i]. A CTA has 8 warps and as many
  * elements: each warp loads what some instances add to its own, as many as there is room for, all at once; then 8 threads
- * add that. */
+ * add that. With `chunks`, what each chunk adds goes there, [chunk][element], in that order, and no element gains. */
 KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list, const double *log, number n, number up,
-                   unsigned elements) {
+                   unsigned elements, double *chunks) {
     __shared__ double tile[GROUPS * (TILE + 1)];
     const unsigned first = blockIdx.x * GROUPS, last = first + GROUPS < elements ? first + GROUPS : elements;
     const unsigned mine = first + threadIdx.x, warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, loads = first + warp;
@@ -107,11 +107,13 @@ KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list
                     for (unsigned s = 0; s < terms; s++)
                         part += fits ? own[s * each + k] : log[list[begin + s] * n + (up ? done + k : n - 1 - done - k)];
             if (left) continue;
+            if (adds && chunks) chunks[(done + end - 1) / CHUNK * elements + mine] = part;
             sum += part;
             part = -0.0;
             left = CHUNK;
         }
         __syncthreads();
     }
-    if (adds) *to[mine] = sum + part;
+    if (adds && !chunks) *to[mine] = sum + part;
+    if (adds && chunks && left < CHUNK) chunks[(n - 1) / CHUNK * elements + mine] = part;
 }

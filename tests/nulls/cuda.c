@@ -22,6 +22,8 @@ void try_cuda(void) {
     HARMLESS(rvm_cuda_new, options, (rvm_cuda_new(NULL, &other, &e) == RVM_OK) == is);
     rvm_cuda_free(other);
     HARMLESS(rvm_cuda_free, c, (rvm_cuda_free(NULL), true));
+    HARMLESS(rvm_cuda_devices, c, rvm_cuda_devices(NULL, (int[]){1}, 1) == 0);
+    HARMLESS(rvm_cuda_devices, devices, !is || rvm_cuda_devices(c, NULL, 1) == 1);
     REFUSED(rvm_cuda_attach, c, NULL, m, &e);
     REFUSED(rvm_cuda_attach, m, some, NULL, &e);
     UNTOLD(rvm_cuda_attach, NULL, m, NULL);

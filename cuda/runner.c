@@ -1,0 +1,133 @@
+/* runner.c: the machine's runner of parallel blocks (vm/native/native.h): on the device, on several, or, where none can,
+ * where they would run without one. */
+#include <stdio.h>
+
+#include "cuda.h"
+#include "machine.h"
+#include "out_of_line.h"
+#include "support.h"
+
+/* Arrays that stay on the device are to be where the host finds them; false: they are lost. */
+static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
+    rvm_error why;
+    size_t offset;
+    bool good = true;
+    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) {
+        rvm_cuda_array *a = c->arrays ? rvm__cuda_array_at(c, job->views[v].data, 0, &offset) : NULL;
+        rvm__local *l = c->locals ? rvm__cuda_local_at(c, job->views[v].data, 0, &offset) : NULL;
+        if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_for_host(a, job->kernel->views[v].uses & 2, &why) && good;
+        if (l) good = rvm__cuda_local_to_host(c, l, &why) && good;
+    }
+    return good;
+}
+
+/* The run ends where it polls next. */
+static uint64_t give_up(rvm_machine *m, rvm__native *n) {
+    n->lost = m->jit.adrift = RVM_ERR_UNSUPPORTED;
+    rvm__native_poll_soon(m, n);
+    return 0;
+}
+
+/* Whether the block uses what only the first device had, which is lost. */
+static bool is_lost(rvm_cuda *c, const rvm__native_job *job) {
+    size_t offset;
+    for (uint64_t v = 0; v < job->kernel->nviews; v++) {
+        const rvm_cuda_array *a = rvm__cuda_array_at(c, job->views[v].data, 0, &offset);
+        const rvm__local *l = rvm__cuda_local_at(c, job->views[v].data, 0, &offset);
+        if ((a && rvm__cuda_array_stays(a)) || (l && !l->on_host)) return true;
+    }
+    return false;
+}
+
+static const char *why_not(rvm_cuda *c, const rvm__native_job *job) {
+    if (!job->kernel || !job->kernel->code) return "it is no kernel";
+    if (!rvm__cuda_alive(c, 0) || (c->lost && is_lost(c, job))) return "the device is lost";
+    if (job->checked) return "sums of fix are checked";
+    if (job->kernel->work * job->count < c->o.least) return "it is too small";
+    if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS)
+        return "it takes too much";
+    return NULL;
+}
+
+static void say(char *to, size_t size, const rvm__native_job *job, const char *why) {
+    snprintf(to, size, "line %u: %.250s", job->kernel ? (unsigned)job->kernel->line : 0, why);
+}
+
+static bool run_on_one(rvm__block_run *r) {
+    if (!(r->c = rvm__cuda_alive(r->c->first, 0))) return false;
+    return rvm__cuda_on_each(r, 1, rvm__cuda_run_block);
+}
+
+static bool run_on_several(rvm__block_run *r, unsigned n) {
+    rvm_cuda_totals *t = &r->c->first->totals;
+    if (rvm__cuda_run_split(r, n)) return ++t->split;
+    const bool again = r->err->code == RVM_ERR_MEMORY || r->err->code == RVM_ERR_UNSUPPORTED; /* else it fails on each */
+    if (again) say(t->why_one, sizeof t->why_one, r->job, r->err->message);
+    return again && (!r->c->first->lost || !is_lost(r->c->first, r->job)) && run_on_one(r);
+}
+
+/* Whether all instances are done; else nothing has changed, and err says why. */
+static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__native_job *job, rvm_error *err) {
+    const uint64_t all = job->count + !job->count;
+    rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .native = n, .err = err};
+    const char *why;
+    const unsigned devices = rvm__cuda_devices_for(c, job, &why);
+    r.count = job->count;
+    r.width = r.period = all;
+    r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
+    rvm__cuda_range_begin(m, job->kernel);
+    const bool done = devices > 1 ? run_on_several(&r, devices) : run_on_one(&r);
+    rvm__cuda_range_end();
+    if (done && why) say(c->totals.why_one, sizeof c->totals.why_one, job, why);
+    c->totals.blocks += done;
+    return done;
+}
+
+static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
+    rvm_cuda *c = m->jit.device;
+    rvm_error err = {0};
+    const char *why = why_not(c, job);
+    if (!why && run_there(c, m, n, job, &err)) return job->count;
+    const bool entered = (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);
+    if (entered) rvm__cuda_leave(c);
+    c->totals.on_host++;
+    say(c->totals.why, sizeof c->totals.why, job, why ? why : err.message);
+    if (!home) return give_up(m, n);
+    const uint64_t done = rvm__threads.run(m, n, job);
+    if (err.code == RVM_ERR_CANCELLED || err.code == RVM_ERR_FUEL) rvm__native_poll_soon(m, n);
+    return done;
+}
+
+static void end(rvm_machine *m) {
+    rvm__threads.end(m);
+}
+
+static int32_t safepoint(rvm_machine *w, rvm__native *n) {
+    return rvm__threads.safepoint(w, n);
+}
+
+static int32_t safepoint_in_group(rvm_machine *w, uint64_t charged) {
+    return rvm__threads.safepoint_in_group(w, charged);
+}
+
+static bool is_cancelled(const rvm_machine *w) {
+    return rvm__threads.is_cancelled(w);
+}
+
+static void *resize(rvm_machine *w, void *p, size_t old_size, size_t new_size) {
+    return rvm__threads.resize(w, p, old_size, new_size);
+}
+
+const rvm__runner rvm__cuda_runner = {.run = run_job,
+                                      .end = end,
+                                      .safepoint = safepoint,
+                                      .safepoint_in_group = safepoint_in_group,
+                                      .is_cancelled = is_cancelled,
+                                      .resize = resize,
+                                      .enter = rvm__cuda_enter_run,
+                                      .leave = rvm__cuda_leave_run,
+                                      .local = rvm__cuda_local,
+                                      .hold = rvm__cuda_hold,
+                                      .let_go = rvm__cuda_let_go,
+                                      .bring = rvm__cuda_bring,
+                                      .elements = rvm__cuda_elements};

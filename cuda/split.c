@@ -1,0 +1,184 @@
+/* split.c: a block on several devices. Each has as many instances as the next one, whole chunks, and its own copy of all
+ * that they use; one thread drives them, step by step, so that all compute at once:
+ *
+ *     arrays to each ──▶ on each a piece, then the next, till none has any ──▶ the host: merge.c
+ *
+ * Arrays of the host are as they were until every device is done: where one fails, nothing is to be taken back.
+ *
+ * What warps add to copies of an array (RVM__KERNEL_COPIES, one for every so many warps) has an order in each copy. So a
+ * device then has some copies, and of each round of all copies the instances that add to them; the first device gets those
+ * of the others, and sums them. */
+#include <string.h>
+
+#include "cuda.h"
+#include "support.h"
+
+enum { ROUND = RVM__KERNEL_COPIES * RVM__WARP };
+_Static_assert(ROUND % RVM__CHUNK == 0 && ROUND / RVM__CHUNK >= RVM_CUDA_MAX_DEVICES, "each has a chunk of a round");
+
+/* ---- on which ---- */
+
+rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n) {
+    for (unsigned k = 0; k <= c->nothers; k++) {
+        rvm_cuda *one = k ? c->others[k - 1] : c;
+        if (!one->lost && !n--) return one;
+    }
+    return NULL;
+}
+
+static bool changes_what_stays(rvm_cuda *c, const rvm__native_job *job) {
+    const rvm__native_kernel *k = job->kernel;
+    size_t offset;
+    for (uint64_t v = 0; v < k->nviews; v++) {
+        if (k->views[v].root != v || !(k->views[v].uses & 2)) continue;
+        const rvm_cuda_array *a = rvm__cuda_array_at(c, job->views[v].data, 0, &offset);
+        if ((a && rvm__cuda_array_stays(a)) || rvm__cuda_local_at(c, job->views[v].data, 0, &offset)) return true;
+    }
+    return false;
+}
+
+unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const char **why) {
+    const uint64_t chunks = (job->count + RVM__CHUNK - 1) / RVM__CHUNK, work = job->kernel->work * job->count;
+    uint64_t n = 0, most = c->o.least ? work / c->o.least : chunks;
+    *why = NULL;
+    while (rvm__cuda_alive(c, (unsigned)n)) n++;
+    if (n < 2) return 1;
+    if (changes_what_stays(c, job)) return *why = "it changes an array that stays on the first device", 1;
+    if (chunks < most) most = chunks;
+    if (most < 2) *why = "it is too small for several devices";
+    if (most < n) n = most;
+    return n > 1 ? (unsigned)n : 1;
+}
+
+/* ---- what each has ---- */
+
+static void share_out(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
+    const uint64_t all = like->job->count;
+    const uint64_t period = like->k->flags & RVM__KERNEL_COPIED && all > ROUND ? ROUND : all;
+    const uint64_t chunks = (period + RVM__CHUNK - 1) / RVM__CHUNK, rest = all % period;
+    for (unsigned k = 0; k < n; k++) {
+        rvm__block_run *r = &runs[k];
+        const uint64_t end = chunks * (k + 1) / n * RVM__CHUNK;
+        *r = *like;
+        r->c = rvm__cuda_alive(like->c->first, k);
+        r->places = places + k * like->k->nviews;
+        r->apart = true;
+        r->last_chunks = &r->chunks;
+        r->first = chunks * k / n * RVM__CHUNK;
+        r->period = period;
+        r->width = (end < period ? end : period) - r->first;
+        r->count = all / period * r->width;
+        if (rest > r->first) r->count += rest - r->first < r->width ? rest - r->first : r->width;
+    }
+}
+
+/* ---- steps ---- */
+
+static bool begin(rvm__block_run *r) {
+    return (r->kernel = rvm__cuda_kernel(r->c, r->k, r->err)) && rvm__cuda_places(r->c, r->job, false, r->places, r->err) &&
+           rvm__cuda_take_room(r) && rvm__cuda_begin_try(r);
+}
+
+static bool launch(rvm__block_run *r) {
+    return r->done == r->count || rvm__cuda_launch_piece(r);
+}
+
+static bool sum(rvm__block_run *r) {
+    return r->done == r->count || rvm__cuda_sum_piece(r);
+}
+
+static bool wait(rvm__block_run *r) {
+    return r->done == r->count || rvm__cuda_wait_piece(r);
+}
+
+static bool run_pieces(rvm__block_run *runs, unsigned n) {
+    for (uint64_t done = 0; done < runs->job->count;) {
+        if (!rvm__cuda_on_each(runs, n, launch) || !rvm__cuda_on_each(runs, n, sum) || !rvm__cuda_on_each(runs, n, wait) ||
+            !rvm__cuda_goes_on(runs, n))
+            return false;
+        done = 0;
+        for (unsigned k = 0; k < n; k++) done += runs[k].done;
+    }
+    return true;
+}
+
+/* On the first device, whose copies get those of the others: these have done all they were to do. */
+static bool gather_copies(rvm__block_run *runs, unsigned n) {
+    rvm_cuda *c = runs->c;
+    for (unsigned k = 1; k < n; k++) {
+        const rvm__block_run *r = &runs[k];
+        const uint64_t from = r->first / RVM__WARP * r->stride, end = (r->first + r->width + RVM__WARP - 1) / RVM__WARP;
+        const uint64_t bytes = end * r->stride - from;
+        const int code =
+            c->d->copy_across(runs->copies->p + from, c->context, r->copies->p + from, r->c->context, bytes, c->stream);
+        if (rvm__cuda_failed(c, code, "sums are copied from another device", r->err)) return false;
+        c->totals.across += bytes;
+    }
+    return true;
+}
+
+static bool sum_copies(rvm__block_run *runs, unsigned n) {
+    if (!runs->copies) return true;
+    if (!rvm__cuda_enter(runs->c)) return false;
+    const bool good = gather_copies(runs, n) && rvm__cuda_add_copies(runs);
+    rvm__cuda_leave(runs->c);
+    return good;
+}
+
+static bool fetch_sums(rvm__block_run *r) {
+    return rvm__cuda_fetch_sums(r);
+}
+
+/* ---- all of it ---- */
+
+/* What the try has taken is free again once no device uses it any more. */
+static void end_try(rvm__block_run *runs, unsigned n) {
+    for (unsigned k = 0; k < n; k++) {
+        rvm__block_run *r = &runs[k];
+        if (rvm__cuda_enter(r->c)) {
+            r->c->d->stream_wait(r->c->stream);
+            rvm__cuda_leave(r->c);
+        }
+    }
+    for (unsigned k = 0; k < n; k++) {
+        rvm__block_run *r = &runs[k];
+        for (uint64_t v = 0; v < r->k->nviews; v++) rvm__cuda_put(r->places[v].buffer), r->places[v].buffer = NULL;
+        rvm__cuda_free_chunk_sums(r);
+        rvm__cuda_put_room(r);
+    }
+}
+
+static bool try_once(rvm__block_run *runs, unsigned n) {
+    return rvm__cuda_on_each(runs, n, begin) && run_pieces(runs, n) && sum_copies(runs, n) &&
+           rvm__cuda_on_each(runs, n, fetch_sums) && rvm__cuda_merge(runs, n);
+}
+
+static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
+    for (int k = 0; k < RVM__MOST_TRIES; k++) {
+        bool again = false;
+        share_out(runs, n, like, places);
+        const bool good = try_once(runs, n);
+        if (good) rvm__cuda_merge_sums(runs, n);
+        for (unsigned d = 0; d < n && good; d++) rvm__cuda_merge_counts(&runs[d]);
+        for (unsigned d = 0; d < n && !good; d++) again |= runs[d].kernel && rvm__cuda_wants_more(&runs[d]);
+        end_try(runs, n);
+        if (!again) return good;
+    }
+    return false;
+}
+
+bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n) {
+    const rvm_allocator *al = &like->c->al;
+    const size_t size = n * sizeof(rvm__block_run), places = (n * like->k->nviews + 1) * sizeof(rvm__place);
+    rvm__block_run *runs = rvm__realloc(al, NULL, 0, size);
+    rvm__place *all = rvm__realloc(al, NULL, 0, places);
+    const bool room = runs && all;
+    if (room)
+        memset(all, 0, places);
+    else
+        rvm__fail_memory(like->err);
+    const bool good = room && try_until_there_is_room(runs, n, like, all);
+    rvm__realloc(al, all, places, 0);
+    rvm__realloc(al, runs, size, 0);
+    return good;
+}

@@ -1,0 +1,627 @@
+/* cuda_devices.c: blocks on several devices, by what stands in for a driver (tests/grid), whose devices have memory of their
+ * own: what they give is what one gives, bit for bit. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rvm_asm.h"
+#include "rvm_cuda.h"
+#include "rvm_derivatives.h"
+#include "rvm_jit.h"
+
+static const char text[] =
+    "fn work(s: real, t: real, out: real[m], y: real[n], z: real[n], h: i64[m], q: i64[n], x: real[n], w: real[m])\n"
+    "    parallel i in 0..n\n"
+    "        s += x[i] * w[0]\n"
+    "        t -= x[i]\n"
+    "        y[i] += x[i] * 3 - 1\n"
+    "        z[i] *= 1 + x[i] * x[i]\n"
+    "        swap z[i], y[i]\n"
+    "        q[n - 1 - i] ^= i * 7\n"
+    "        h[i * i % m] += i\n"
+    "        for j in 0..m\n"
+    "            out[j] += x[i] * w[j]\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "fn chain(out: real[n], x: real[n], k: i64[n])\n"
+    "    compute\n"
+    "        let t: real[n] = 0\n"
+    "        let u: real[n] = 3\n"
+    "        parallel i in 0..n\n"
+    "            t[i] += 2 * x[i]\n"
+    "        end\n"
+    "    do\n"
+    "        parallel i in 0..n\n"
+    "            out[i] += u[i] * t[k[i]]\n"
+    "        end\n"
+    "    undo\n"
+    "end\n"
+    "fn twice(out: real[n], x: real[n])\n"
+    "    compute\n"
+    "        let t: real[n] = 0\n"
+    "    do\n"
+    "        for k in 1..3\n"
+    "            compute\n"
+    "                parallel i in 0..n\n"
+    "                    t[i] += k * x[i]\n"
+    "                end\n"
+    "            do\n"
+    "                parallel i in 0..n\n"
+    "                    out[n - 1 - i] += t[i]\n"
+    "                end\n"
+    "            undo\n"
+    "        end\n"
+    "    undo\n"
+    "end\n"
+    "fn mixed(out: real[n], x: real[n], k: i64[n])\n"
+    "    compute\n"
+    "        let t: real[n] = 0\n"
+    "        parallel i in 0..n\n"
+    "            t[i] += x[i]\n"
+    "        end\n"
+    "    do\n"
+    "        parallel i in 0..n\n"
+    "            out[i] += t[i]\n"
+    "        end\n"
+    "        compute\n"
+    "            parallel i in 0..n\n"
+    "                t[k[i]] += x[i]\n"
+    "            end\n"
+    "        do\n"
+    "            parallel i in 0..n\n"
+    "                out[i] += t[i]\n"
+    "            end\n"
+    "        undo\n"
+    "    undo\n"
+    "end\n"
+    "fn sized(out: real[n], x: real[n], m: i64)\n"
+    "    parallel i in 0..n\n"
+    "        compute\n"
+    "            let t: real[m] = 0\n"
+    "            for j in 0..m\n"
+    "                t[j] += x[i] * j\n"
+    "            end\n"
+    "        do\n"
+    "            out[i] += t[m - 1]\n"
+    "        undo\n"
+    "    end\n"
+    "end\n"
+    "fn scatter(out: real[m], x: real[n], k: i64[n])\n"
+    "    parallel i in 0..n\n"
+    "        out[k[i]] += x[i]\n"
+    "    end\n"
+    "end\n";
+enum { N = 2500, M = 5, DEVICES = 3, LONG = 150000 };
+
+/* What fn work changes, and reads. */
+typedef struct data {
+    double s, t, out[M], y[N], z[N], x[N], w[M];
+    int64_t h[M], q[N], k[N];
+} data;
+
+typedef struct fixture {
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_jit *j;
+    rvm_cuda *c;
+    data d;
+    rvm_error e;
+} fixture;
+
+static void fill(data *d) {
+    memset(d, 0, sizeof *d);
+    d->s = .1, d->t = -3;
+    for (int i = 0; i < N; i++) d->x[i] = sin(i) * exp(i % 40 - 20), d->y[i] = cos(i), d->z[i] = i + 1, d->q[i] = -i;
+    for (int i = 0; i < N; i++) d->k[i] = (i * 7) % N;
+    for (int j = 0; j < M; j++) d->w[j] = .3 + j, d->out[j] = 1. / (j + 1);
+}
+
+static fixture *begin_with(bool fast, const rvm_options *o) {
+    rvm_jit_options jit = rvm_jit_options_default();
+    fixture *f = malloc(sizeof *f);
+    memset(f, 0, sizeof *f);
+    setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
+    setenv("RVM_GRID_DEVICES", "4", 1);
+    jit.tiers = false;
+    jit.fast_math = fast;
+    cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_machine_new(f->p, o, &f->m, &f->e));
+    fill(&f->d);
+    if (rvm_jit_new(&jit, &f->j, &f->e)) cr_skip("no LLVM");
+    cr_assert(!rvm_jit_attach(f->j, f->m, &f->e));
+    return f;
+}
+
+static rvm_options unchecked(void) {
+    rvm_options o = rvm_options_default();
+    o.unchecked = o.trust = true;
+    o.trail = RVM_TRAIL_OFF;
+    return o;
+}
+
+static fixture *begin(bool fast) {
+    const rvm_options o = unchecked();
+    return begin_with(fast, &o);
+}
+
+static void end(fixture *f) {
+    rvm_machine_free(f->m);
+    rvm_cuda_free(f->c);
+    rvm_jit_free(f->j);
+    rvm_program_free(f->p);
+    free(f);
+}
+
+static rvm_status open_devices(fixture *f, int n, uint64_t least) {
+    static const int numbers[] = {2, 0, 3, 1};
+    rvm_cuda_options o = rvm_cuda_options_default();
+    o.least = least;
+    o.devices = numbers;
+    o.ndevices = n;
+    const rvm_status st = rvm_cuda_new(&o, &f->c, &f->e);
+    return st ? st : rvm_cuda_attach(f->c, f->m, &f->e);
+}
+
+static rvm_arg reals(double *x, int64_t n) {
+    return rvm_arg_array_f64(x, 1, (int64_t[]){n});
+}
+static rvm_arg numbers(int64_t *x, int64_t n) {
+    return rvm_arg_array_i64(x, 1, (int64_t[]){n});
+}
+
+static void bind_work(data *d, rvm_arg *a) {
+    a[0] = rvm_arg_f64(d->s), a[1] = rvm_arg_f64(d->t);
+    a[2] = reals(d->out, M), a[3] = reals(d->y, N), a[4] = reals(d->z, N);
+    a[5] = numbers(d->h, M), a[6] = numbers(d->q, N);
+    a[7] = reals(d->x, N), a[8] = reals(d->w, M);
+}
+
+static rvm_status run_work(fixture *f, bool backward) {
+    rvm_arg a[9];
+    bind_work(&f->d, a);
+    rvm_status st = rvm_machine_bind(f->m, rvm_program_find(f->p, "work"), a, 9, RVM_PRIMAL, backward, &f->e);
+    if (!st) st = backward ? rvm_machine_backward(f->m, &f->e) : rvm_machine_forward(f->m, &f->e);
+    rvm_machine_unbind(f->m);
+    f->d.s = a[0].value.f, f->d.t = a[1].value.f;
+    return st;
+}
+
+static rvm_cuda_totals totals(const fixture *f) {
+    rvm_cuda_totals t;
+    rvm_cuda_stats(f->c, &t);
+    return t;
+}
+
+/* ---- the same bits ---- */
+
+static void expect_same(const data *a, const data *b, const char *what) {
+    cr_assert(a->s == b->s && a->t == b->t, "%s: %.17g, not %.17g", what, a->s, b->s);
+    cr_assert(!memcmp(a->out, b->out, sizeof a->out), "%s: sums of elements", what);
+    cr_assert(!memcmp(a->y, b->y, sizeof a->y) && !memcmp(a->z, b->z, sizeof a->z), "%s: own elements", what);
+    cr_assert(!memcmp(a->h, b->h, sizeof a->h) && !memcmp(a->q, b->q, sizeof a->q), "%s: whole numbers", what);
+}
+
+/* There and back, on n devices; 0: the host. */
+static void run_both(data out[2], int n) {
+    fixture *f = begin(false);
+    cr_assert(!n || !open_devices(f, n, 0), "%s", f->e.message);
+    for (int back = 0; back < 2; back++) {
+        cr_assert(!run_work(f, back), "%s", f->e.message);
+        out[back] = f->d;
+    }
+    const rvm_cuda_totals t = n ? totals(f) : (rvm_cuda_totals){0};
+    if (n) cr_assert(t.blocks == 2 && !t.on_host && t.split == (n > 1 ? 2 : 0), "%d: %s%s", n, t.why, t.why_one);
+    end(f);
+}
+
+Test(cuda_devices, same_bits) {
+    static data host[2], one[2], some[2];
+    run_both(host, 0);
+    run_both(one, 1);
+    for (int back = 0; back < 2; back++) expect_same(&one[back], &host[back], "one device and the host");
+    for (int n = 2; n <= 4; n++) {
+        run_both(some, n);
+        for (int back = 0; back < 2; back++) expect_same(&some[back], &one[back], back ? "backward" : "forward");
+    }
+}
+
+/* The adjoint sums what the block reads. */
+static void run_gradient(int n, double *w_b, double *x_b) {
+    fixture *f = begin(false);
+    rvm_arg a[9];
+    cr_assert(!open_devices(f, n, 0));
+    bind_work(&f->d, a);
+    static double out_b[M], y_b[N], z_b[N];
+    for (int i = 0; i < N; i++) f->d.x[i] = sin(i);
+    memset(w_b, 0, M * sizeof *w_b), memset(x_b, 0, N * sizeof *x_b);
+    memset(y_b, 0, sizeof y_b), memset(z_b, 0, sizeof z_b);
+    for (int j = 0; j < M; j++) out_b[j] = j + .5;
+    double *const shadows[9] = {NULL, NULL, out_b, y_b, z_b, NULL, NULL, x_b, w_b};
+    for (int k = 0; k < 9; k++) a[k].active = k < 2 || shadows[k], a[k].shadow_data = shadows[k];
+    a[0].shadow.f = 1;
+    cr_assert(!rvm_gradient(f->m, rvm_program_find(f->p, "work"), a, 9, &f->e), "%s", f->e.message);
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks && !t.on_host && (n == 1 || t.split == t.blocks), "%s%s", t.why, t.why_one);
+    end(f);
+}
+
+Test(cuda_devices, gradients) {
+    static double w_b[2][M], x_b[2][N];
+    run_gradient(1, w_b[0], x_b[0]);
+    run_gradient(DEVICES, w_b[1], x_b[1]);
+    cr_assert(w_b[0][0] != 0 && !memcmp(w_b[0], w_b[1], sizeof *w_b) && !memcmp(x_b[0], x_b[1], sizeof *x_b));
+}
+
+/* Copies for warps: several rounds of them. pieces: as if an instance took so long that they run in several pieces. */
+#define DOTS(name, more)                                                                                                    \
+    "fn " name "(out: real[m], y: real[n], x: real[n])\n"                                                                   \
+    "    parallel i in 0..n\n"                                                                                              \
+    "        y[i] += 2 * x[i]\n"                                                                                            \
+    "        for j in 0..m\n"                                                                                               \
+    "            out[j] += x[i] * (j + 1)\n"                                                                                \
+    "        end\n" more "    end\n"                                                                                        \
+    "end\n"
+#define NEVER(i, more) "for " i " in 0..0\n" more "end\n"
+static const char dots[] = DOTS("dots", "")
+    DOTS("pieces", NEVER("a", NEVER("b", NEVER("c", NEVER("d", NEVER("e", NEVER("f", NEVER("g", "y[i] += 1\n"))))))));
+
+/* On n devices. */
+static void run_dots(int n, bool backward, bool pieces, double *out, double *y) {
+    static double x[LONG];
+    fixture *f = begin(true);
+    rvm_machine_free(f->m);
+    rvm_program_free(f->p);
+    const rvm_options o = unchecked();
+    cr_assert(!rvm_assemble(dots, sizeof dots - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !open_devices(f, n, 0));
+    for (int i = 0; i < LONG; i++) x[i] = sin(i) * exp(i % 40 - 20), y[i] = i;
+    for (int j = 0; j < M; j++) out[j] = j;
+    rvm_arg a[3] = {reals(out, M), reals(y, LONG), reals(x, LONG)};
+    cr_assert(
+        !rvm_machine_bind(f->m, rvm_program_find(f->p, pieces ? "pieces" : "dots"), a, 3, RVM_PRIMAL, backward, &f->e));
+    cr_assert(!(backward ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 1 && t.split == (n > 1), "%s%s", t.why, t.why_one);
+    if (n == 1) cr_assert(pieces ? t.launches > 1 : t.launches == 1);
+    end(f);
+}
+
+Test(cuda_devices, copies_of_warps) {
+    static double out[2][M], y[2][LONG];
+    for (int way = 0; way < 4; way++) {
+        const bool back = way & 1, pieces = way & 2;
+        run_dots(1, back, false, out[0], y[0]);
+        run_dots(1 + DEVICES * !pieces, back, pieces, out[1], y[1]);
+        cr_assert(!memcmp(out[0], out[1], sizeof *out) && !memcmp(y[0], y[1], sizeof *y), "%d", way);
+        cr_assert(out[0][1] != 1);
+    }
+}
+
+/* Elements in no order: gains of all devices are added. */
+Test(cuda_devices, indexed_sums) {
+    double out[3] = {1, 2, 3}, expected[3] = {1, 2, 3};
+    fixture *f = begin(true);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    for (int i = 0; i < N; i++) f->d.k[i] = i % 2, expected[i % 2] += f->d.x[i] = i % 9;
+    rvm_arg a[3] = {reals(out, 3), reals(f->d.x, N), numbers(f->d.k, N)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "scatter"), a, 3, &f->e), "%s", f->e.message);
+    cr_assert(!memcmp(out, expected, sizeof out)); /* exact */
+    cr_assert_eq(totals(f).split, 1, "%s", totals(f).why_one);
+    end(f);
+}
+
+/* ---- how many ---- */
+
+/* Each is to have work enough. */
+Test(cuda_devices, small_blocks_are_of_one) {
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 50000) && !run_work(f, false));
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 1 && !t.split && strstr(t.why_one, "line 2: it is too small for several devices"), "%s",
+              t.why_one);
+    end(f);
+}
+
+static void expect_refused(const int *list, int n, rvm_status code, const char *said) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    rvm_cuda *c = NULL;
+    rvm_error e = {0};
+    o.devices = list;
+    o.ndevices = n;
+    cr_assert_eq(rvm_cuda_new(&o, &c, &e), code);
+    cr_assert(!c && strstr(e.message, said), "%s", e.message);
+}
+
+Test(cuda_devices, lists) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    int got[4] = {9, 9, 9, 9};
+    rvm_error e;
+    rvm_cuda *c;
+    setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
+    setenv("RVM_GRID_DEVICES", "4", 1);
+    expect_refused((int[]){1, 4}, 2, RVM_ERR_USAGE, "no device 4: there are 4");
+    expect_refused((int[]){1, 0, 1}, 3, RVM_ERR_USAGE, "device 1 is named twice");
+    expect_refused((int[]){1}, 17, RVM_ERR_USAGE, "17 devices: there may be 16");
+    expect_refused((int[]){1}, -2, RVM_ERR_USAGE, "-2 devices");
+    expect_refused(NULL, 2, RVM_ERR_USAGE, "there is no list");
+    o.ndevices = RVM_CUDA_ALL_DEVICES;
+    cr_assert(!rvm_cuda_new(&o, &c, &e));
+    cr_assert_eq(rvm_cuda_devices(c, got, 3), 4);
+    cr_assert(got[0] == 0 && got[1] == 1 && got[2] == 2 && got[3] == 9);
+    rvm_cuda_free(c);
+    setenv("RVM_GRID_DEVICES", "20", 1);
+    cr_assert(!rvm_cuda_new(&o, &c, &e) && rvm_cuda_devices(c, NULL, 0) == RVM_CUDA_MAX_DEVICES);
+    rvm_cuda_free(c);
+    setenv("RVM_GRID_MAJOR", "6", 1);
+    expect_refused(NULL, RVM_CUDA_ALL_DEVICES, RVM_ERR_UNSUPPORTED, "7.5 is the least that will do");
+    setenv("RVM_GRID_DEVICES", "0", 1);
+    expect_refused(NULL, RVM_CUDA_ALL_DEVICES, RVM_ERR_UNSUPPORTED, "there is no CUDA device");
+}
+
+/* ---- faults: what a block gives is what it gives without a device ---- */
+
+static void fail_each(const char *function, int most) {
+    static data expected[2];
+    run_both(expected, 0);
+    for (int k = 1; k <= most; k++)
+        for (int device = 0; device < 4; device++) {
+            char asked[60];
+            snprintf(asked, sizeof asked, "%s:%d:%d", function, k, device);
+            fixture *f = begin(false);
+            setenv("RVM_GRID_FAIL", asked, 1);
+            setenv("RVM_GRID_RESET", "1", 1);
+            if (!open_devices(f, DEVICES, 0))
+                for (int back = 0; back < 2; back++) {
+                    cr_assert(!run_work(f, back), "%s", f->e.message);
+                    expect_same(&f->d, &expected[back], asked);
+                }
+            unsetenv("RVM_GRID_FAIL");
+            end(f);
+        }
+}
+
+Test(cuda_devices, out_of_memory) {
+    fail_each("allocate", 16);
+}
+Test(cuda_devices, a_launch_fails) {
+    fail_each("launch", 6);
+}
+Test(cuda_devices, an_upload_fails) {
+    fail_each("upload", 14);
+}
+Test(cuda_devices, a_download_fails) {
+    fail_each("download", 14);
+}
+
+/* After a fault of one device another runs the block, and the rest runs on those that are left. */
+static void lose(int device, uint64_t split) {
+    static data expected[2];
+    char asked[40];
+    run_both(expected, 0);
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, 2, 0));
+    snprintf(asked, sizeof asked, "launch:1:%d", device);
+    setenv("RVM_GRID_FAIL", asked, 1);
+    setenv("RVM_GRID_RESET", "1", 1);
+    for (int back = 0; back < 2; back++) {
+        cr_assert(!run_work(f, back), "%s", f->e.message);
+        expect_same(&f->d, &expected[back], asked);
+    }
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 2 && !t.on_host && t.split == split, "%s", t.why);
+    cr_assert(strstr(t.why_one, "line 2: the device fails when a kernel is launched"), "%s", t.why_one);
+    end(f);
+}
+
+Test(cuda_devices, one_is_lost) {
+    lose(0, 0);
+}
+Test(cuda_devices, the_first_is_lost) {
+    lose(2, 0);
+}
+
+/* ---- failures of instances ---- */
+
+/* `chain`, whose instance `bad` fails, on several devices and on the host. */
+static void run_chain(fixture *f, int bad, double *out, rvm_status *st) {
+    rvm_options checked = rvm_options_default();
+    rvm_machine_free(f->m);
+    checked.unchecked = true; /* but for indices */
+    cr_assert(!rvm_machine_new(f->p, &checked, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+    if (f->c) cr_assert(!rvm_cuda_attach(f->c, f->m, &f->e));
+    memset(out, 0, N * sizeof *out);
+    f->d.k[bad] = N;
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), numbers(f->d.k, N)};
+    *st = rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e);
+}
+
+Test(cuda_devices, an_instance_fails) {
+    static double host[N], there[N];
+    for (int bad = 0; bad < N; bad += 624) {
+        fixture *f = begin(false);
+        rvm_status st[2];
+        run_chain(f, bad, host, &st[0]);
+        const unsigned line = f->e.line;
+        end(f);
+        f = begin(false);
+        cr_assert(!open_devices(f, DEVICES, 0));
+        run_chain(f, bad, there, &st[1]);
+        cr_assert(st[0] == RVM_ERR_INDEX && st[1] == RVM_ERR_INDEX && f->e.line == line);
+        cr_assert(!memcmp(host, there, sizeof host));
+        cr_assert(strstr(totals(f).why, "an instance fails"), "%s", totals(f).why);
+        end(f);
+    }
+}
+
+Test(cuda_devices, fuel) {
+    static data before;
+    rvm_options o = unchecked();
+    o.fuel = 1000;
+    fixture *f = begin_with(false, &o);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    before = f->d;
+    cr_assert_eq(run_work(f, false), RVM_ERR_FUEL);
+    cr_assert(strstr(totals(f).why, "fuel runs out"), "%s", totals(f).why);
+    cr_assert(!memcmp(&before.y[300], &f->d.y[300], (N - 300) * sizeof(double))); /* of which the host has done some */
+    end(f);
+}
+
+/* As much is charged as by one. */
+Test(cuda_devices, counts) {
+    uint64_t executed[2];
+    for (int k = 0; k < 2; k++) {
+        fixture *f = begin(false);
+        cr_assert(!open_devices(f, k ? DEVICES : 1, 0) && !run_work(f, false));
+        rvm_stats s;
+        rvm_machine_stats(f->m, &s);
+        executed[k] = s.forward;
+        end(f);
+    }
+    cr_assert(executed[0] > N && executed[0] == executed[1]);
+}
+
+/* Local arrays of a length that is known when it runs only: each device finds out how much they take. */
+Test(cuda_devices, local_arrays_find_room) {
+    static double out[N];
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), rvm_arg_i64(700)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "sized"), a, 3, &f->e), "%s", f->e.message);
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], f->d.x[i] * 699);
+    cr_assert_eq(totals(f).split, 1, "%s", totals(f).why_one);
+    end(f);
+}
+
+/* ---- arrays that stay ---- */
+
+static rvm_arg on_device(rvm_cuda *c, rvm_cuda_array **to, const void *from, size_t n) {
+    rvm_error e;
+    cr_assert(!rvm_cuda_array_new(c, n, to, &e), "%s", e.message);
+    cr_assert(!rvm_cuda_array_upload(*to, 0, n, from, &e));
+    return reals(rvm_cuda_array_data(*to), (int64_t)n);
+}
+
+static void run_with(fixture *f, rvm_arg x) {
+    rvm_arg a[9];
+    fill(&f->d);
+    bind_work(&f->d, a);
+    a[7] = x;
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "work"), a, 9, &f->e), "%s", f->e.message);
+    f->d.s = a[0].value.f, f->d.t = a[1].value.f;
+}
+
+static void expect_work(fixture *f, double *x, rvm_arg there) {
+    static data got;
+    fixture *host = begin(false);
+    run_with(f, there);
+    got = f->d;
+    run_with(host, reals(x, N));
+    expect_same(&got, &host->d, "arrays that stay");
+    end(host);
+}
+
+/* What is only read is copied to the others once; and again when it has changed. */
+Test(cuda_devices, arrays_that_are_read_stay) {
+    static double x[N];
+    rvm_cuda_array *stays, *wrapped;
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    for (int i = 0; i < N; i++) x[i] = cos(i);
+    const rvm_arg a = on_device(f->c, &stays, x, N);
+    expect_work(f, x, a), expect_work(f, x, a);
+    cr_assert_eq(totals(f).split, 2, "%s", totals(f).why_one);
+    cr_assert_eq(totals(f).across, (DEVICES - 1) * sizeof x);
+    x[2200] = 5;
+    cr_assert(!rvm_cuda_array_upload(stays, 2200, 1, &x[2200], &f->e));
+    expect_work(f, x, a);
+    cr_assert_eq(totals(f).across, 2 * (DEVICES - 1) * sizeof x);
+    cr_assert(!rvm_cuda_array_wrap(f->c, rvm_cuda_array_pointer(stays), N, &wrapped, &f->e));
+    const rvm_arg w = reals(rvm_cuda_array_data(wrapped), N);
+    expect_work(f, x, w);
+    x[2300] = 6; /* by the caller, unseen */
+    cr_assert(!rvm_cuda_array_upload(stays, 2300, 1, &x[2300], &f->e));
+    expect_work(f, x, w);
+    rvm_cuda_array_free(wrapped), rvm_cuda_array_free(stays);
+    end(f);
+}
+
+/* What is changed is so on the first device; and is then seen by the others. */
+Test(cuda_devices, arrays_that_change_stay_on_the_first) {
+    static double y[N], got[N];
+    rvm_cuda_array *out, *x;
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    rvm_arg a[3] = {on_device(f->c, &out, y, N), on_device(f->c, &x, f->d.x, N), numbers(f->d.k, N)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
+    cr_assert(totals(f).split == 0 && totals(f).blocks == 2);
+    cr_assert(strstr(totals(f).why_one, "line 23: it changes an array that stays on the first device"), "%s",
+              totals(f).why_one);
+    cr_assert(!rvm_cuda_array_download(out, 0, N, got, &f->e));
+    for (int i = 0; i < N; i++) cr_assert_eq(got[i], 3 * (2 * f->d.x[f->d.k[i]]));
+    expect_work(f, got, a[0]);
+    cr_assert_eq(totals(f).split, 1);
+    rvm_cuda_array_free(out), rvm_cuda_array_free(x);
+    end(f);
+}
+
+/* A local array changes on the first device, and others read it. */
+Test(cuda_devices, local_arrays) {
+    static double out[N];
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), numbers(f->d.k, N)};
+    for (int k = 1; k <= 2; k++) {
+        cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
+        for (int i = 0; i < N; i++) cr_assert_eq(out[i], k * (3 * (2 * f->d.x[f->d.k[i]])), "%d: %.17g", i, out[i]);
+    }
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 4 && t.split == 2, "%s", t.why_one);
+    cr_assert_eq(t.across, 2 * 2 * (DEVICES - 1) * sizeof out); /* t and u */
+    end(f);
+}
+
+/* One that changes again after others have read it. */
+Test(cuda_devices, local_arrays_change_again) {
+    static double out[N];
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    for (int i = 0; i < N; i++) f->d.x[i] = i % 100;
+    rvm_arg a[2] = {reals(out, N), reals(f->d.x, N)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "twice"), a, 2, &f->e), "%s", f->e.message);
+    for (int i = 0; i < N; i++) cr_assert_eq(out[N - 1 - i], 3 * f->d.x[i], "%d: %.17g", i, out[N - 1 - i]);
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(!t.on_host && t.split == 2, "%s%s", t.why, t.why_one);
+    end(f);
+}
+
+/* Also where the host changes it: what instances add there has the order of the instances. */
+Test(cuda_devices, local_arrays_change_on_the_host) {
+    static double out[N];
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    for (int i = 0; i < N; i++) f->d.x[i] = i % 100;
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), numbers(f->d.k, N)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "mixed"), a, 3, &f->e), "%s", f->e.message);
+    for (int i = 0; i < N; i++) out[f->d.k[i]] -= f->d.x[i];
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], 2 * f->d.x[i], "%d: %.17g", i, out[i]);
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.on_host && t.split == 2, "%s%s", t.why, t.why_one);
+    end(f);
+}
+
+/* What the others hold of it is given back with it. */
+Test(cuda_devices, local_arrays_leave_nothing) {
+    enum { RUNS = 40 };
+    static double out[N];
+    fixture *f = begin(false);
+    setenv("RVM_GRID_MEMORY", "800000", 1);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), numbers(f->d.k, N)};
+    for (int k = 0; k < RUNS; k++)
+        cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 2 * RUNS && t.split == RUNS, "%s%s", t.why, t.why_one);
+    end(f);
+}
