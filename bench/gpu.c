@@ -1,6 +1,8 @@
-/* gpu.c: gradients and Jacobians on a CUDA device, with their arrays there, beside native code on all processors. Results
+/* gpu.c: gradients and Jacobians on a CUDA device, with their arrays there, and on all that there are, where there are
+ * several, with arrays there that are only read; beside native code on all processors. Results
  * are compared first: with one strict thread here. A time is that of a call, by the clock on the wall, the median of some in
  * a row, and of its kernels on the device. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,15 @@
 #include "rvm_derivatives.h"
 #include "rvm_jit.h"
 
-enum { ON_ONE, ON_ALL, DEVICE, DEVICE_FAST, WAYS };
-static const char *const names[WAYS] = {"one thread", "all threads, fast", "device", "device, fast"};
+enum { ON_ONE, ON_ALL, DEVICE, DEVICE_FAST, DEVICES, DEVICES_FAST, WAYS };
+static const char *const names[WAYS] = {"one thread",   "all threads, fast", "device",
+                                        "device, fast", "devices",           "devices, fast"};
+
+/* Those of several devices only where there are several. */
+static int ways_here(void) {
+    int n = 0;
+    return !rvm_cuda_count(&n, NULL) && n > 1 ? WAYS : DEVICES;
+}
 
 static const struct gpu_entry {
     enum { CHECKED_ONLY, MEASURED, TAKES_LONG } kind; /* TAKES_LONG: in one thread, which is left out */
@@ -45,8 +54,9 @@ typedef struct measured {
     double seconds, kernels, megabytes; /* of a call; < 0: not measured */
     double difference;                  /* of the largest of an output */
     bool ran;
-    int repeated; /* runs from the beginning with the bits of the first */
-    bool same;    /* bit for bit */
+    uint64_t split, blocks; /* of all devices: blocks on several, of so many */
+    int repeated;           /* runs from the beginning with the bits of the first */
+    bool same;              /* bit for bit */
     char why[160];
 } measured;
 
@@ -78,12 +88,18 @@ static void close_session(trial *s, uint32_t nargs) {
     rvm_jit_free(s->jit);
 }
 
+/* An array that changes keeps a block on the first device. */
+static bool may_stay(const call *c, uint32_t k, int how) {
+    rvm_param_info p;
+    return how < DEVICES || (!rvm_program_param(c->p, (uint32_t)c->fn, k, &p) && p.role == RVM_READ);
+}
+
 /* Arrays of the call go to the device. */
-static rvm_status place(trial *s, const call *c, rvm_error *e) {
+static rvm_status place(trial *s, const call *c, int how, rvm_error *e) {
     rvm_status st = RVM_OK;
     for (uint32_t k = 0; k < c->nargs && !st; k++) {
         s->args[k] = c->args[k];
-        if (!s->cuda || !c->args[k].ndim) continue;
+        if (!s->cuda || !c->args[k].ndim || !may_stay(c, k, how)) continue;
         const size_t n = elements(&c->args[k]);
         st = rvm_cuda_array_new(s->cuda, n, &s->arrays[k], e);
         if (!st) st = rvm_cuda_array_upload(s->arrays[k], 0, n, c->args[k].data, e);
@@ -99,15 +115,16 @@ static rvm_status open_session(trial *s, const call *c, int how, rvm_error *e) {
     o.unchecked = o.trust = true;
     o.trail = RVM_TRAIL_OFF;
     jit.tiers = false;
-    jit.fast_math = how == ON_ALL || how == DEVICE_FAST;
+    jit.fast_math = how == ON_ALL || how == DEVICE_FAST || how == DEVICES_FAST;
     jit.threads = how == ON_ALL ? RVM_JIT_ALL_THREADS : 0;
     device.least = 0;
+    if (how >= DEVICES) device.ndevices = RVM_CUDA_ALL_DEVICES;
     rvm_status st = rvm_jit_new(&jit, &s->jit, e);
     if (!st) st = rvm_machine_new(c->p, &o, &s->m, e);
     if (!st) st = rvm_jit_attach(s->jit, s->m, e);
     if (!st && how >= DEVICE) st = rvm_cuda_new(&device, &s->cuda, e);
     if (!st && s->cuda) st = rvm_cuda_attach(s->cuda, s->m, e);
-    return st ? st : place(s, c, e);
+    return st ? st : place(s, c, how, e);
 }
 
 static rvm_status run_once(trial *s, const call *c, rvm_error *e) {
@@ -214,6 +231,10 @@ static bool run_way(const problem *p, const task *t, const call *c, int how, boo
     if (!good) fprintf(stderr, "rvm_bench: %s, %s: differs by %.3g of the largest\n", p->title, names[how], r->difference);
     if (!st && check && s.cuda) st = repeat(&s, c, t, r, &e);
     if (!st && !check) st = measure(&s, c, r, &e);
+    rvm_cuda_totals all;
+    rvm_cuda_stats(s.cuda, &all);
+    r->split = all.split;
+    r->blocks = all.blocks;
     if (st) snprintf(r->why, sizeof r->why, "%.140s", e.message);
     close_session(&s, c->nargs);
     return good && (!st || st == RVM_ERR_UNSUPPORTED || st == RVM_ERR_MEMORY);
@@ -228,7 +249,8 @@ static bool run_task(const problem *p, const task *t, int first, bool check, gpu
     out->task = t->name;
     if (!good) fprintf(stderr, "rvm_bench: %s: %s\n", p->title, e.message);
     for (int how = 0; how < first; how++) out->ways[how].seconds = -1;
-    for (int how = first; how < WAYS && good; how++) good = run_way(p, t, &c, how, check, reference, &out->ways[how]);
+    for (int how = first, ways = ways_here(); how < ways && good; how++)
+        good = run_way(p, t, &c, how, check, reference, &out->ways[how]);
     for (int k = 0; k < MAX_OUTPUTS; k++) free(reference[k]);
     call_free(&c);
     return good;
@@ -244,6 +266,7 @@ static void print_text(const gpu_result *r) {
         if (w->seconds >= 0 && how >= DEVICE) printf("  kernels %9.3f ms  moved %8.3f MB", 1e3 * w->kernels, w->megabytes);
         if (w->ran) printf("  %s", w->same ? "same bits" : "");
         if (w->ran && !w->same) printf("differs by %.2g", w->difference);
+        if (how >= DEVICES && w->ran) printf("  %" PRIu64 " of %" PRIu64 " blocks on several", w->split, w->blocks);
         if (w->repeated) printf("  %d times the same bits", w->repeated);
         printf("%s%s\n", *w->why ? "  " : "", w->why);
     }
@@ -252,7 +275,7 @@ static void print_text(const gpu_result *r) {
 
 static void print_json(const gpu_result *r, bool first) {
     printf("%s{\"problem\": \"%s\", \"task\": \"%s\"", first ? "[" : ",\n ", r->problem, r->task);
-    for (int how = 0; how < WAYS; how++) {
+    for (int how = 0, ways = ways_here(); how < ways; how++) {
         const measured *w = &r->ways[how];
         printf(", \"%s\": {\"seconds\": %.6g, \"kernels\": %.6g, \"megabytes\": %.6g, \"same\": %s, \"difference\": %.3g}",
                names[how], w->seconds, w->kernels, w->megabytes, w->same ? "true" : "false", w->difference);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All that needs a CUDA device, in under ten minutes: results against the host's, the same bits a hundred times, compute-sanitizer, the
-# table of `rvm_bench gpu`, and the same objectives in JAX and PyTorch where python3 has them.
+# table of `rvm_bench gpu` (on one device, and on all where there are several), and the same objectives in JAX and PyTorch where python3 has them.
 #
 #     bench/gpu.sh [BUILD] | tee docs/gpu.log
 set -u

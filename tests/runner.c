@@ -622,8 +622,9 @@ static bool run_file(const char *path, const natives *native, const int option[O
 
 /* runner [--orders N] [--native N] [--engines N] [--device 1] [--libm 1] FILE...: derivatives of order N at most are
  * checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine of
- * the interpreter, another for another directive. --device 1: natively, parallel blocks on a device (RVM_CUDA_DRIVER:
- * tests/grid). --libm 1: with the C library's elementary functions, where SLEEF's are there: without them, all are. */
+ * the interpreter, another for another directive. --device N: natively, parallel blocks on N devices (RVM_CUDA_DRIVER:
+ * tests/grid), 4 at most; of several, that some ran on more than one is wanted. --libm 1: with the C library's elementary
+ * functions, where SLEEF's are there: without them, all are. */
 int main(int argc, char **argv) {
     static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--libm"};
     int first = 1, option[OPTIONS] = {INT_MAX, 1, 0, 0, 0};
@@ -636,13 +637,14 @@ int main(int argc, char **argv) {
     report rep = {.name = "runner"};
     natives native = {0};
     if (option[NATIVE] >= 0) native_open(&native, 0, 2, !option[DEVICE], &rep);
-    if (option[DEVICE] && native.any) good = native_open_device(&native, &rep) && good;
+    if (option[DEVICE] && native.any) good = native_open_device(&native, option[DEVICE], &rep) && good;
     for (int k = first; k < argc; k++) good = run_file(argv[k], &native, option) && good;
     if (native.device) {
         rvm_cuda_totals d;
         rvm_cuda_stats(native.device, &d);
-        printf("%" PRIu64 " blocks on the device; %" PRIu64 " not, the last: %s\n", d.blocks, d.on_host, d.why);
-        good = good && d.blocks;
+        printf("%" PRIu64 " blocks on the device, %" PRIu64 " on several; %" PRIu64 " not, the last: %s\n", d.blocks,
+               d.split, d.on_host, d.why);
+        good = good && d.blocks && (option[DEVICE] == 1 || d.split);
     }
     native_close(&native);
     return good ? 0 : 1;

@@ -70,18 +70,47 @@ rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     return RVM_OK;
 }
 
+/* Numbers between commas, or `all`. */
+static rvm_status read_devices(tool *t, int *list, int *n) {
+    const char *s = t->o.device, *at = s;
+    *n = 0;
+    if (strcmp(s, "all") == 0) return *n = RVM_CUDA_ALL_DEVICES, RVM_OK;
+    for (bool more = true; more; more = *at++ == ',') {
+        char *end;
+        const long k = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : -1;
+        if (k < 0 || (*end && *end != ','))
+            return tool_fail(t, RVM_ERR_USAGE, "--device is numbers, as 0,1, or all, not `%s`", s);
+        if (*n == RVM_CUDA_MAX_DEVICES) return tool_fail(t, RVM_ERR_USAGE, "--device names more than %d", *n);
+        list[(*n)++] = k < INT32_MAX ? (int)k : INT32_MAX;
+        at = end;
+    }
+    return RVM_OK;
+}
+
+static void tell_devices(const tool *t) {
+    int devices[RVM_CUDA_MAX_DEVICES];
+    const int n = rvm_cuda_devices(t->cuda, devices, RVM_CUDA_MAX_DEVICES);
+    for (int k = 0; k < n; k++) {
+        rvm_cuda_device d;
+        char which[20] = "";
+        if (rvm_cuda_describe(devices[k], &d, NULL)) continue;
+        if (n > 1) snprintf(which, sizeof which, "%d: ", devices[k]);
+        say(t, "%s%s, compute capability %d.%d, %d multiprocessors, %.0f GiB%s", which, d.name, d.major, d.minor,
+            d.multiprocessors, (double)d.memory / (1 << 30), d.slow_double ? "; doubles are slow there" : "");
+    }
+}
+
 /* Where there is none blocks run on the host; a device that was asked for must be there. */
 static rvm_status open_device(tool *t) {
     rvm_cuda_options o = rvm_cuda_options_default();
-    rvm_cuda_device about;
+    int devices[RVM_CUDA_MAX_DEVICES];
     rvm_error why;
-    o.device = t->o.device < INT32_MAX ? (int)t->o.device : INT32_MAX;
     o.least = 0;
-    rvm_status st = rvm_cuda_new(&o, &t->cuda, &why);
-    if (!st) st = rvm_cuda_describe(o.device, &about, &why);
+    if (option_given(&t->o, device) && read_devices(t, devices, &o.ndevices)) return t->err.code;
+    if (o.ndevices) o.devices = devices;
+    const rvm_status st = rvm_cuda_new(&o, &t->cuda, &why);
     if (!st)
-        say(t, "%s, compute capability %d.%d, %d multiprocessors, %.0f GiB%s", about.name, about.major, about.minor,
-            about.multiprocessors, (double)about.memory / (1 << 30), about.slow_double ? "; doubles are slow there" : "");
+        tell_devices(t);
     else if (st == RVM_ERR_USAGE || option_given(&t->o, device)) {
         t->err = why;
         return st;
@@ -99,6 +128,9 @@ static void tell_device(const tool *t) {
         "device: %" PRIu64 " parallel blocks in %" PRIu64
         " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
         s.blocks, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded, 1e-6 * (double)s.downloaded);
+    if (rvm_cuda_devices(t->cuda, NULL, 0) > 1)
+        say(t, "%" PRIu64 " of these on several devices, %.3f MB from one to another%s%s", s.split, 1e-6 * (double)s.across,
+            *s.why_one ? "; the last on one: " : "", s.why_one);
     if (s.on_host) say(t, "%" PRIu64 " parallel blocks on the host, the last: %s", s.on_host, s.why);
 }
 

@@ -42,10 +42,13 @@ none:
     return false;
 }
 
-bool native_open_device(natives *n, report *r) {
+bool native_open_device(natives *n, int devices, report *r) {
+    static const int numbers[] = {0, 1, 2, 3};
     rvm_cuda_options o = rvm_cuda_options_default();
     rvm_error e = {0};
     o.least = 0;
+    o.devices = numbers;
+    o.ndevices = devices;
     return !rvm_cuda_new(&o, &n->device, &e) || report_fail(r, "device: %s", e.message);
 }
 
