@@ -56,7 +56,9 @@ static rvm_status is_lost(rvm_error *err) {
 
 rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **out, rvm_error *err) {
     RVM__NEEDS(c, out);
-    rvm_status status = make(c, 0, n, out, err);
+    *out = NULL;
+    rvm_status status = rvm__cuda_open(c, err);
+    if (!status) status = make(c, 0, n, out, err);
     if (status) return status;
     rvm_cuda_array *a = *out;
     if (!rvm__cuda_enter(c))
@@ -79,7 +81,9 @@ rvm_status rvm_cuda_array_wrap(rvm_cuda *c, uint64_t device_pointer, size_t n, r
     if (!device_pointer || device_pointer % sizeof(rvm_value))
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "0x%llx is no address of elements of 8 bytes",
                          (unsigned long long)device_pointer);
-    const rvm_status status = make(c, device_pointer, n, out, err);
+    *out = NULL;
+    rvm_status status = rvm__cuda_open(c, err);
+    if (!status) status = make(c, device_pointer, n, out, err);
     if (!status) (*out)->known = true;
     return status;
 }

@@ -82,10 +82,19 @@ static rvm__device_code *load_code(rvm_cuda *c, const rvm__native_kernel *k, rvm
     return c->codes = e;
 }
 
-static rvm__device_code *code_of(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err) {
+static rvm__device_code *loaded(const rvm_cuda *c, const rvm__native_kernel *k) {
     for (rvm__device_code *e = c->codes; e; e = e->next)
         if (e->size == k->size && !memcmp(e->code, k->code, k->size)) return e;
-    return load_code(c, k, err);
+    return NULL;
+}
+
+static rvm__device_code *code_of(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err) {
+    rvm__device_code *e = loaded(c, k);
+    return e ? e : load_code(c, k, err);
+}
+
+bool rvm__cuda_is_loaded(const rvm_cuda *c, const rvm__native_kernel *k) {
+    return loaded(c, k);
 }
 
 rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err) {

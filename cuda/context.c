@@ -3,7 +3,7 @@
 #include "support.h"
 
 bool rvm__cuda_enter(rvm_cuda *c) {
-    return !c->lost && !c->d->context_push(c->context);
+    return !c->lost && c->d && !c->d->context_push(c->context);
 }
 
 void rvm__cuda_leave(rvm_cuda *c) {

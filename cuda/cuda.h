@@ -6,7 +6,8 @@
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
  *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
  *   split.c    on several devices          merge.c    what these changed, put together
- *   mirror.c   arrays that stay on another device
+ *   mirror.c   arrays that stay, on another device
+ *   choose.c   where a block is faster
  *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
  *   ranges.c   blocks, as Nsight shows them
  */
@@ -25,6 +26,8 @@ typedef struct rvm__driver {
 } rvm__driver;
 /* Opened once, and stays. UNSUPPORTED: why there is none. Any thread. */
 rvm_status rvm__driver_open(const rvm__driver **out, rvm_error *err);
+/* Whether it looks so, in no time: the driver does not begin. Any thread. */
+bool rvm__driver_may_be_there(bool *grid);
 /* RVM_OK, or that the driver failed `doing` that: UNSUPPORTED, MEMORY. */
 rvm_status rvm__driver_fail(const rvm__driver *d, int code, const char *doing, rvm_error *err);
 /* Numbers of the driver's interface. */
@@ -53,6 +56,7 @@ typedef struct rvm__buffer {
 
 typedef struct rvm__code_entry rvm__device_code; /* code.c */
 typedef struct rvm__mirror rvm__mirror;          /* mirror.c */
+typedef struct rvm__chooser rvm__chooser;        /* choose.c */
 
 /* A local array of native code that only blocks use (local.c). */
 typedef struct rvm__local {
@@ -73,7 +77,8 @@ struct rvm_cuda {
     unsigned nothers;
     const rvm__driver *d;
     rvm_allocator al;
-    rvm_cuda_options o; /* its `device`; of `devices` nothing is kept */
+    rvm_cuda_options o;               /* its `device` is this one */
+    int wanted[RVM_CUDA_MAX_DEVICES]; /* o.ndevices, by number */
     int device, multiprocessors;
     void *context, *stream, *events[2];
     bool own_stream;
@@ -83,6 +88,7 @@ struct rvm_cuda {
     void *sums, *sum_terms, *sum_copies, *sum_log; /* the module of sums.ptx, and its kernels */
     rvm_cuda_array *arrays;
     rvm__local *locals;
+    rvm__chooser *chooser;        /* NULL: all blocks that may go to the device do; else d is NULL till one is to */
     rvm__kernel_control *control; /* on the host, and */
     uint64_t device_control;
     size_t stack;  /* bytes of local memory that threads have, as it was set */
@@ -112,6 +118,7 @@ typedef struct rvm__loaded_kernel {
     rvm__buffer *lists; /* elements, from, list; or NULL */
 } rvm__loaded_kernel;
 rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err);
+bool rvm__cuda_is_loaded(const rvm_cuda *c, const rvm__native_kernel *k);
 rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err);
 void rvm__cuda_unload(rvm_cuda *c);
 
@@ -132,6 +139,7 @@ typedef struct rvm__place {
     size_t offset;            /* behind the beginning of it, bytes */
     rvm__buffer *before;      /* what it was, where the block may fail */
 } rvm__place;
+size_t rvm__cuda_bytes(const rvm__native_view *v, uint64_t ndim); /* from its first element to its last */
 /* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
 bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err);
 /* Memory of the host that the device writes fast; till it is asked for again. NULL: err. */
@@ -234,6 +242,35 @@ void rvm__cuda_free_chunk_sums(rvm__block_run *r);
 
 /* Does that with each, in its context, till one fails. */
 bool rvm__cuda_on_each(rvm__block_run *runs, unsigned n, bool (*step)(rvm__block_run *)); /* context.c */
+
+/* ---- device.c ---- */
+rvm_status rvm__cuda_open(rvm_cuda *c, rvm_error *err); /* where it was left for later; again: nothing happens */
+
+/* ---- choose.c: whether a block should go to the device, where that is the machine's to choose ----
+ * What is known of a block, of about so many instances. Seconds are those from where it is entered to where the next one is,
+ * or native code ends: of either the shortest so far, 0: not known. */
+typedef struct rvm__choice {
+    const rvm__native_kernel *kernel;
+    unsigned log; /* of the number of instances */
+    unsigned tries;
+    double host, device;
+    double missed; /* seconds that the device might have saved so far */
+    uint64_t used;
+} rvm__choice;
+typedef struct rvm__prospect {
+    uint64_t work;     /* instructions of all instances, as far as the text tells */
+    double least;      /* seconds that it takes there if kernels take none: copies and launches */
+    bool open, loaded; /* the driver is; its code is */
+} rvm__prospect;
+/* NULL: it should; else why not. */
+const char *rvm__choice_why_not(const rvm__choice *choice, const rvm__prospect *p);
+bool rvm__chooser_new(rvm_cuda *c);
+void rvm__chooser_free(rvm_cuda *c);
+/* Of the block that is entered: NULL: it should go to the device; else why not. What follows is its time, till that is
+ * settled. */
+const char *rvm__cuda_choose(rvm_cuda *c, const rvm__native_job *job);
+void rvm__cuda_chosen(rvm_cuda *c, bool done); /* it was to run on the device, and did, or could not */
+void rvm__cuda_settle(rvm_cuda *c);
 
 /* ---- split.c ---- */
 rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n); /* of its devices that are not lost, number n from 0 on; NULL: none */

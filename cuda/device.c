@@ -1,5 +1,6 @@
 /* device.c: devices, and an rvm_cuda, which has one of them, and others, each as one of its own. */
 #include <string.h>
+#include <time.h>
 
 #include "cuda.h"
 #include "support.h"
@@ -87,7 +88,7 @@ static rvm_status make_all(rvm_cuda *c, rvm_error *err) {
     return status ? status : rvm__cuda_load_sums(c, err);
 }
 
-static void free_one(rvm_cuda *c) {
+static void close_one(rvm_cuda *c) {
     if (c->d && !c->d->context_push(c->context)) {
         rvm__cuda_unload(c);
         rvm__cuda_free_buffers(c);
@@ -99,18 +100,29 @@ static void free_one(rvm_cuda *c) {
         if (c->own_stream) c->d->stream_destroy(c->stream);
         rvm__cuda_leave(c);
     }
-    if (c->context) c->d->context_release(c->device);
+    if (c->d && c->context) c->d->context_release(c->device);
+    c->d = NULL;
+}
+
+static void free_one(rvm_cuda *c) {
     const rvm_allocator al = c->al;
+    close_one(c);
     rvm__realloc(&al, c, sizeof *c, 0);
 }
 
-static rvm_status new_one(const rvm_cuda_options *o, rvm_cuda *first, rvm_cuda **out, rvm_error *err) {
+/* Not open; NULL: out of memory. */
+static rvm_cuda *new_one(const rvm_cuda_options *o, rvm_cuda *first) {
     const rvm_allocator al = o->allocator ? *o->allocator : rvm__libc_allocator;
     rvm_cuda *c = rvm__realloc(&al, NULL, 0, sizeof *c);
-    *out = NULL;
-    if (!c) return rvm__fail_memory(err);
+    if (!c) return NULL;
     *c = (rvm_cuda){.o = *o, .al = al};
+    c->o.devices = NULL;
     c->first = first ? first : c;
+    return c;
+}
+
+static rvm_status open_one(rvm_cuda *c, int device, rvm_error *err) {
+    c->o.device = device;
     rvm_status status = open_device(c, err);
     if (!status && !rvm__cuda_enter(c))
         status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device's context cannot be entered");
@@ -118,65 +130,88 @@ static rvm_status new_one(const rvm_cuda_options *o, rvm_cuda *first, rvm_cuda *
         status = make_all(c, err);
         rvm__cuda_leave(c);
     }
-    if (status)
-        free_one(c);
-    else
-        *out = c;
+    if (status) close_one(c);
     return status;
 }
 
 /* ---- several ---- */
 
-static rvm_status add(rvm_cuda **to, const rvm_cuda_options *like, int device, rvm_error *err) {
-    rvm_cuda_options o = *like;
-    rvm_cuda *one;
-    o.device = device;
-    o.devices = NULL;
-    o.ndevices = 0;
-    if (*to) o.stream = NULL;
-    const rvm_status status = new_one(&o, *to, &one, err);
-    if (status) return status;
-    if (*to)
-        (*to)->others[(*to)->nothers++] = one;
+/* c itself is the first that opens. */
+static rvm_status add(rvm_cuda *c, int device, rvm_error *err) {
+    if (!c->d) return open_one(c, device, err);
+    rvm_cuda_options o = c->o;
+    o.stream = NULL;
+    rvm_cuda *one = new_one(&o, c);
+    if (!one) return rvm__fail_memory(err);
+    const rvm_status status = open_one(one, device, err);
+    if (status)
+        free_one(one);
     else
-        *to = one;
-    return RVM_OK;
+        c->others[c->nothers++] = one;
+    return status;
 }
 
 /* Those that will do; that none does, the first of them says. */
-static rvm_status add_all(rvm_cuda **to, const rvm_cuda_options *o, rvm_error *err) {
+static rvm_status add_all(rvm_cuda *c, rvm_error *err) {
     rvm_error first = {0}, why;
     int n, found = 0;
     rvm_status status = rvm_cuda_count(&n, err);
     if (!status && !n) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no CUDA device");
-    for (int k = 0; k < n && !status && found < RVM_CUDA_MAX_DEVICES; k++) found += !add(to, o, k, k ? &why : &first);
+    for (int k = 0; k < n && !status && found < RVM_CUDA_MAX_DEVICES; k++) found += !add(c, k, k ? &why : &first);
     if (status || found) return status;
     if (err) *err = first;
     return first.code;
 }
 
-static rvm_status add_list(rvm_cuda **to, const rvm_cuda_options *o, rvm_error *err) {
-    rvm_status status = RVM_OK;
+static rvm_status check_list(const rvm_cuda_options *o, rvm_error *err) {
+    if (o->ndevices == RVM_CUDA_ALL_DEVICES) return RVM_OK;
     if (o->ndevices < 0 || o->ndevices > RVM_CUDA_MAX_DEVICES)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%d devices: there may be %d", o->ndevices, RVM_CUDA_MAX_DEVICES);
-    if (!o->devices) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no list of %d devices", o->ndevices);
-    for (int k = 0; k < o->ndevices && !status; k++) {
+    if (o->ndevices && !o->devices)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no list of %d devices", o->ndevices);
+    for (int k = 0; k < o->ndevices; k++)
         for (int j = 0; j < k; j++)
             if (o->devices[j] == o->devices[k])
                 return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "device %d is named twice", o->devices[k]);
-        status = add(to, o, o->devices[k], err);
-    }
+    return RVM_OK;
+}
+
+rvm_status rvm__cuda_open(rvm_cuda *c, rvm_error *err) {
+    struct timespec begin, end;
+    rvm_status status = c->lost;
+    if (c->d) return RVM_OK;
+    if (status) return rvm__fail(err, status, NULL, 0, 0, "the device could not be opened");
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (c->o.ndevices == RVM_CUDA_ALL_DEVICES) status = add_all(c, err);
+    for (int k = 0; k < c->o.ndevices && !status; k++) status = add(c, c->wanted[k], err);
+    if (!c->o.ndevices) status = add(c, c->o.device, err);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    c->totals.opening = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    c->lost = status;
     return status;
+}
+
+/* Where a device is used once that pays, it is opened then. */
+static rvm_status make_ready(rvm_cuda *c, rvm_error *err) {
+    bool grid;
+    if (!c->o.automatic) return rvm__cuda_open(c, err);
+    if (!rvm__driver_may_be_there(&grid))
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no CUDA device, as it seems");
+    return rvm__chooser_new(c) ? RVM_OK : rvm__fail_memory(err);
 }
 
 rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err) {
     RVM__NEEDS(out);
     const rvm_cuda_options o = options ? *options : rvm_cuda_options_default();
     *out = NULL;
-    const rvm_status status = o.ndevices == RVM_CUDA_ALL_DEVICES ? add_all(out, &o, err)
-                              : o.ndevices                       ? add_list(out, &o, err)
-                                                                 : add(out, &o, o.device, err);
-    if (status) rvm_cuda_free(*out), *out = NULL;
+    rvm_status status = check_list(&o, err);
+    rvm_cuda *c = status ? NULL : new_one(&o, NULL);
+    if (status || !c) return status ? status : rvm__fail_memory(err);
+    for (int k = 0; k < o.ndevices; k++) c->wanted[k] = o.devices[k];
+    if ((status = make_ready(c, err)))
+        rvm_cuda_free(c);
+    else
+        *out = c;
     return status;
 }
 
@@ -184,11 +219,12 @@ void rvm_cuda_free(rvm_cuda *c) {
     if (!c) return;
     while (c->arrays) rvm_cuda_array_free(c->arrays);
     for (unsigned k = 0; k < c->nothers; k++) free_one(c->others[k]);
+    rvm__chooser_free(c);
     free_one(c);
 }
 
 int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n) {
-    if (!c) return 0;
+    if (!c || !c->d) return 0;
     for (unsigned k = 0; devices && k <= c->nothers && (int)k < n; k++)
         devices[k] = k ? c->others[k - 1]->o.device : c->o.device;
     return (int)c->nothers + 1;
@@ -197,8 +233,11 @@ int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n) {
 rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(c, m);
     if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
+    bool grid = c->d && c->d->grid;
+    if (!c->d) rvm__driver_may_be_there(&grid);
     m->jit.device = c;
-    m->jit.device_code = c->d->grid ? RVM__KERNELS_GRID : RVM__KERNELS_PTX;
+    m->jit.device_code = grid ? RVM__KERNELS_GRID : RVM__KERNELS_PTX;
+    m->jit.device_least = c->o.automatic ? c->o.least + !c->o.least : 0;
     m->jit.runner = &rvm__cuda_runner;
     return RVM_OK;
 }

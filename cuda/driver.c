@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda.h"
 #include "support.h"
@@ -30,15 +31,21 @@ static bool find_functions(void *library) {
 }
 
 /* RVM_CUDA_DRIVER names another file, as tests do. */
-static void open_driver(void) {
-    const char *named = secure_getenv("RVM_CUDA_DRIVER"), *file = named && *named ? named : "libcuda.so.1";
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    int version = 0;
-    if (!library) {
+static const char *name_of_file(void) {
+    const char *named = secure_getenv("RVM_CUDA_DRIVER");
+    return named && *named ? named : "libcuda.so.1";
+}
+
+static void open_file(void) {
+    void *library = dlopen(name_of_file(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library)
+        find_functions(library);
+    else
         snprintf(why, sizeof why, "there is no CUDA driver: %.150s", dlerror());
-        return;
-    }
-    if (!find_functions(library)) return;
+}
+
+static void begin(void) {
+    int version = 0;
     const int code = driver.init(0);
     const char *text = NULL;
     if (code && driver.error_text(code, &text)) text = NULL;
@@ -49,9 +56,21 @@ static void open_driver(void) {
                  version % 1000 / 10);
 }
 
+static pthread_once_t file = PTHREAD_ONCE_INIT, begun = PTHREAD_ONCE_INIT;
+
+bool rvm__driver_may_be_there(bool *grid) {
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg"}; /* of Linux, of Windows' subsystem for it */
+    const char *named = secure_getenv("RVM_CUDA_DRIVER");
+    *grid = false;
+    if (!named || !*named) return access(nodes[0], F_OK) == 0 || access(nodes[1], F_OK) == 0;
+    pthread_once(&file, open_file);
+    *grid = driver.grid;
+    return !why[0];
+}
+
 rvm_status rvm__driver_open(const rvm__driver **out, rvm_error *err) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_driver);
+    pthread_once(&file, open_file);
+    if (!why[0]) pthread_once(&begun, begin);
     if (why[0]) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", why);
     *out = &driver;
     return RVM_OK;

@@ -5,7 +5,7 @@
 #include "cuda.h"
 #include "support.h"
 
-static size_t bytes_of(const rvm__native_view *v, uint64_t ndim) {
+size_t rvm__cuda_bytes(const rvm__native_view *v, uint64_t ndim) {
     size_t bytes = sizeof(rvm_value);
     for (uint64_t d = 0; d < ndim; d++) {
         if (v->dim[d] <= 0) return 0;
@@ -60,7 +60,7 @@ static bool upload(rvm_cuda *c, const rvm__native_view *v, rvm__place *to, rvm_e
 bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err) {
     const rvm__native_kernel *k = job->kernel;
     for (uint64_t n = 0; n < k->nviews; n++) {
-        places[n] = (rvm__place){.bytes = bytes_of(&job->views[n], k->views[n].ndim)};
+        places[n] = (rvm__place){.bytes = rvm__cuda_bytes(&job->views[n], k->views[n].ndim)};
         if (is_whole(k, n) && places[n].bytes)
             places[n].stays = rvm__cuda_array_at(c->first, job->views[n].data, places[n].bytes, &places[n].offset);
         if (places[n].stays && !rvm__cuda_array_stays(places[n].stays)) places[n].stays = NULL;

@@ -41,7 +41,8 @@ static bool is_lost(rvm_cuda *c, const rvm__native_job *job) {
 
 static const char *why_not(rvm_cuda *c, const rvm__native_job *job) {
     if (!job->kernel || !job->kernel->code) return "it is no kernel";
-    if (!rvm__cuda_alive(c, 0) || (c->lost && is_lost(c, job))) return "the device is lost";
+    if (!c->d && c->lost) return "no device could be opened";
+    if ((c->d && !rvm__cuda_alive(c, 0)) || (c->lost && is_lost(c, job))) return "the device is lost";
     if (job->checked) return "sums of fix are checked";
     if (job->kernel->work * job->count < c->o.least) return "it is too small";
     if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS)
@@ -86,9 +87,15 @@ static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__na
 static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
     rvm_cuda *c = m->jit.device;
     rvm_error err = {0};
+    rvm__cuda_settle(c);
     const char *why = why_not(c, job);
-    if (!why && run_there(c, m, n, job, &err)) return job->count;
-    const bool entered = (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);
+    if (!why && c->chooser) why = rvm__cuda_choose(c, job);
+    if (!why && !rvm__cuda_open(c, &err)) {
+        const bool done = run_there(c, m, n, job, &err);
+        rvm__cuda_chosen(c, done);
+        if (done) return job->count;
+    }
+    const bool entered = c->d && (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);
     if (entered) rvm__cuda_leave(c);
     c->totals.on_host++;
     say(c->totals.why, sizeof c->totals.why, job, why ? why : err.message);

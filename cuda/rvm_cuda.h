@@ -24,6 +24,11 @@
  * gain in no order. A block that changes an array which stays on the first device runs on that one alone. One that a device
  * has failed for runs on the first, then on the host; a device that is lost takes part in no other.
  *
+ * Choice. With options.automatic a block is timed on the host, and, once what a device might have saved is as long as it
+ * takes to open one, or to load its code, on the device, too, twice; from then on it runs where it took less, copies
+ * included, each size apart. A block for which even copies take longer than the host never goes there, nor does one of few
+ * instances, nor, unless math is fast, one that calls elementary functions, whose bits would be others.
+ *
  * Memory. What a block reads is copied to the device before it and what it changes back behind it. An rvm_cuda_array stays
  * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it. One that ends before the
  * argument does is refused (SHAPE).
@@ -64,6 +69,8 @@ typedef struct rvm_cuda_options {
     int ndevices;       /* so many; 0: `device` alone; RVM_CUDA_ALL_DEVICES: all that will do, but for devices beyond 16 */
     uint64_t
         least; /* instructions that a block must have, as far as its text tells, to go to the device; default 2^22; 0: all */
+    bool automatic; /* a block goes to the device only where that is faster, copies included, and has the host's bits, see
+                       above; till then no driver is opened; default false */
     void *stream; /* a CUstream of the (first) device's primary context on which all goes there, in the caller's order; NULL:
                      an own one */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the rvm_cuda */
@@ -72,12 +79,13 @@ RVM_API rvm_cuda_options rvm_cuda_options_default(void);
 
 /* options NULL: the defaults. *out is owned by the caller, NULL on failure. The device's primary context is retained, which
  * PyTorch, CuPy and the runtime API have, too. Errors: UNSUPPORTED (no driver, an older one than of CUDA 11.3, no device,
- * one of an older kind than 7.5), USAGE (no such device, one named twice, more than 16), MEMORY. */
+ * one of an older kind than 7.5; automatic: nothing of a driver is to be seen), USAGE (no such device, one named twice, more
+ * than 16), MEMORY. */
 RVM_API rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err);
 /* Machines that are attached must be freed before, or detached. Its arrays must be freed before. NULL is allowed. */
 RVM_API void rvm_cuda_free(rvm_cuda *c);
 
-/* How many devices it has; the numbers of the first n of them to `devices`, which may be NULL where n is 0. */
+/* How many devices it has open; the numbers of the first n of them to `devices`, which may be NULL where n is 0. */
 RVM_API int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n);
 
 /* From now on blocks of m may run on the device, and those of the machines that run its derivatives. m must be attached to
@@ -111,6 +119,7 @@ typedef struct rvm_cuda_totals {   /* since it was made, of all its devices */
     uint64_t split;                /* blocks, of those that ran on devices, that ran on several */
     uint64_t uploaded, downloaded; /* bytes */
     uint64_t across;               /* bytes, from one device to another */
+    double opening;                /* seconds of opening driver and devices; 0: they are not open */
     double loading;                /* seconds of the driver making machine code, or finding it */
     double kernels;                /* seconds of kernels, on the device */
     char why[300];                 /* the last that did not run there: "line 12: ..", or empty */

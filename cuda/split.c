@@ -21,7 +21,7 @@ _Static_assert(ROUND % RVM__CHUNK == 0 && ROUND / RVM__CHUNK >= RVM_CUDA_MAX_DEV
 rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n) {
     for (unsigned k = 0; k <= c->nothers; k++) {
         rvm_cuda *one = k ? c->others[k - 1] : c;
-        if (!one->lost && !n--) return one;
+        if (one->d && !one->lost && !n--) return one;
     }
     return NULL;
 }

@@ -33,6 +33,10 @@ for list in 0 2 0,1 2,0,1 all; do
     *) grep -q "1 of these on several devices" "$scratch/said" || bad "--device $list: $(cat "$scratch/said")" ;;
     esac
 done
+# auto: nothing is opened for so little, and nothing is said without --verbose
+run --engine=auto >"$scratch/got" 2>&1 || bad "--engine=auto fails"
+cmp -s "$scratch/expected" "$scratch/got" || bad "--engine=auto: other results"
+run --engine=auto --device 0 >"$scratch/got" 2>&1 && bad "--device goes with auto"
 refused() { # value, what is said
     run --engine=cuda --device "$1" >"$scratch/got" 2>&1
     [ $? -eq 2 ] || bad "--device '$1' is no wrong usage"

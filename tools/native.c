@@ -1,5 +1,6 @@
-/* native.c: --engine=jit: runs and derivatives as native code; auto: once that pays, which the library knows. Where there is
- * no native code the interpreter runs, which gives the same, and --verbose says why. */
+/* native.c: --engine=jit: runs and derivatives as native code; auto: once that pays, which the library knows, and on a
+ * device where that is faster, likewise. Where there is no native code the interpreter runs, which gives the same, and
+ * --verbose says why. */
 #include "tool.h"
 
 #include <inttypes.h>
@@ -120,10 +121,21 @@ static rvm_status open_device(tool *t) {
     return RVM_OK;
 }
 
+/* Blocks go to a device only where that is faster; there need be none. */
+static void find_device(tool *t) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    o.automatic = true;
+    rvm_cuda_new(&o, &t->cuda, NULL);
+}
+
 static void tell_device(const tool *t) {
     rvm_cuda_totals s;
     if (!t->cuda) return;
     rvm_cuda_stats(t->cuda, &s);
+    if (!rvm_cuda_devices(t->cuda, NULL, 0)) {
+        if (s.on_host) say(t, "no device was opened: %s", s.why);
+        return;
+    }
     say(t,
         "device: %" PRIu64 " parallel blocks in %" PRIu64
         " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
@@ -149,6 +161,7 @@ rvm_status native_open(tool *t) {
     if (option_given(&t->o, device) && !cuda) return tool_fail(t, RVM_ERR_USAGE, "--device wants --engine=cuda");
     const rvm_status st = native_jit(t, tiers, &why);
     if (!st && cuda && open_device(t)) return t->err.code;
+    if (!st && tiers && t->o.unchecked) find_device(t);
     if (st == RVM_ERR_USAGE) t->err = why;
     if (st) say(t, "interpreted: %s", why.message);
     return st == RVM_ERR_USAGE ? st : RVM_OK;

@@ -322,7 +322,9 @@ typedef struct rvm__natively {
     void *running;                    /* what it has for that; NULL: nothing yet */
     void *device;                     /* where blocks may run as kernels (cuda/); NULL: there is none */
     uint8_t device_code;              /* rvm__device_code (native.h): what kernels are, there */
-    uint8_t outside[RVM_MAX_PARAMS];  /* of the function outside_of - 1, as isa/analysis/outside.h has it */
+    uint64_t
+        device_least; /* 0: all blocks are handed to the runner; else those with so many instructions, since most run here */
+    uint8_t outside[RVM_MAX_PARAMS]; /* of the function outside_of - 1, as isa/analysis/outside.h has it */
     uint32_t outside_of;
     struct rvm__worker *worker; /* of a machine that it works with, the worker; else NULL */
     const rvm__xinsn *gate;     /* such a machine stops before this end of a block, in frame gate_frames - 1 */

@@ -22,7 +22,7 @@ typedef struct rvm__device_kernel {
     LLVMMetadataRef lines; /* NULL: none */
     const char *why;       /* NULL, or why it cannot be made */
     bool grid;             /* RVM__KERNELS_GRID */
-    bool may_fail, arena, logs;
+    bool may_fail, arena, logs, functions;
     uint64_t terms[RVM__MOST_KERNEL_SUMS]; /* by register that it adds into */
     bool copied;                           /* some array is, */
     bool *by_copies;                       /* by argument: this one */
@@ -51,6 +51,8 @@ bool rvm__device_add_runtime(const rvm__build *k, bool grid);
 /* Elementary functions that are called become those of libdevice, which is in the file at `path` ("": there is none). NULL,
  * or the name of one that is not there. */
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);
+/* Whether what is called so is an elementary function, and neither LLVM's nor the machine's. */
+bool rvm__device_is_function(const char *name);
 
 /* ---- lines.c ---- */
 /* k's module once more, as LLVMCloneModule's, but that PTX has directives of lines alone. NULL: LLVM does not read it. */

@@ -380,6 +380,7 @@ static void look_at_call(const markers *m, LLVMValueRef v) {
         m->x->why = "it calls the machine";
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
         m->x->why = "an addition stayed in a function of its own";
+    m->x->functions |= *name && !m->k->fast && rvm__device_is_function(name);
 }
 
 void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {

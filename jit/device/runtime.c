@@ -232,10 +232,12 @@ bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
 
 /* ---- libdevice ---- */
 
-/* Declared only, and an elementary function, or neither LLVM's nor the machine's. */
-static bool is_function(LLVMValueRef f, const char *name) {
-    if (!LLVMIsDeclaration(f) || !LLVMGetFirstUse(f)) return false;
+bool rvm__device_is_function(const char *name) {
     return rvm__function_of(name) || (strncmp(name, "llvm.", 5) != 0 && strncmp(name, "rvm", 3) != 0);
+}
+
+static bool is_function(LLVMValueRef f, const char *name) {
+    return LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && rvm__device_is_function(name);
 }
 
 /* Names become those that libdevice has; false: nothing is called. */

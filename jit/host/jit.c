@@ -402,6 +402,7 @@ static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
     if (status || !m->jit.device) return status;
     d->jit.device = m->jit.device;
     d->jit.device_code = m->jit.device_code;
+    d->jit.device_least = m->jit.device_least;
     d->jit.runner = m->jit.runner;
     return status;
 }

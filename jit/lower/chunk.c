@@ -273,6 +273,15 @@ static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, c
     return at_most(e, good, elements->summed, MOST_SUMMED);
 }
 
+/* As a kernel: there are as many instructions as are asked for; or it pays in threads. */
+static LLVMValueRef pays_elsewhere(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, LLVMValueRef in_threads) {
+    rvm__build *k = e->k;
+    LLVMValueRef least = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, least)));
+    LLVMValueRef instances = LLVMBuildUDiv(k->b, least, rvm__build_int(k, (int64_t)p->work), "");
+    LLVMValueRef pays = LLVMBuildICmp(k->b, LLVMIntUGE, count, instances, "");
+    return in_threads ? LLVMBuildOr(k->b, pays, in_threads, "") : pays;
+}
+
 /* Whether whoever runs the job can. */
 static LLVMValueRef may_run(rvm__emit *e, const rvm__plan *p, copied *elements) {
     rvm__build *k = e->k;
@@ -465,7 +474,8 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef good = may_run(e, p, &elements), alone = rvm__is_alone(e, e->control.pc);
     if (alone) good = both(e, good, alone);
     w.pays = pays(e, p, count, &elements);
-    LLVMBuildCondBr(k->b, w.kernel ? good : both(e, good, w.pays), threads, here);
+    good = both(e, good, w.kernel ? pays_elsewhere(e, p, count, w.threads ? w.pays : NULL) : w.pays);
+    LLVMBuildCondBr(k->b, good, threads, here);
     rvm__at(e, threads);
     LLVMValueRef sums = list(e, x->to.shared, sizeof(rvm__native_sum), "sums");
     LLVMValueRef job = write_job(e, p, in, x, count, sums, &w);

@@ -56,7 +56,7 @@ static int64_t own_cells(const block *b) {
 
 /* So that blocks are about equal, a device has enough to do. 0: there is no room. */
 static int64_t width_of(const block *b, int64_t left) {
-    const bool device = b->q.m->jit.device;
+    const bool device = b->q.m->jit.device && !b->q.m->jit.device_least;
     const int64_t own = own_cells(b), cells = device ? MOST_CELLS : FEW_CELLS, limit = device ? MOST_THERE : MOST;
     const int64_t room = cells / (own + !own) / LEAST * LEAST;
     const int64_t most = room < LEAST ? LEAST : room < limit ? room : limit, blocks = (left + most - 1) / most;

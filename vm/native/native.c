@@ -472,6 +472,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.peak = m->stats.depth_peak;
     n.status = n.lost = RVM_OK;
     n.threads = m->jit.device != NULL || m->jit.threads;
+    n.least = m->jit.device_least;
     n.slots = top->slots;
     n.arrays = top->arrays;
     n.frame = m->store.nframes - 1;

@@ -22,7 +22,8 @@ typedef struct rvm__native {
     uint64_t erased[RVM__ERASED];  /* bits, as rvm__trail has them */
     rvm_status status;             /* of a poll that ended the run */
     rvm_status lost;               /* of a block that could not be taken back: the next poll ends with it */
-    uint64_t threads;              /* not 0: parallel blocks may run in threads */
+    uint64_t threads;              /* not 0: parallel blocks may run in threads, */
+    uint64_t least;                /* and those that are kernels elsewhere, if they have so many instructions */
     uint64_t slots, arrays, frame; /* where the frame that is entered begins, and its number */
     uint64_t
         asked; /* of a chunk: what is known of its block's order of sums (jit/lower/groups.c), the same for all chunks */
@@ -132,10 +133,11 @@ enum rvm__device_code {
 enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__KERNEL_RESIDENT = 4, RVM__WARP = 32 };
 enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 8 bytes as they are; not passed */
 enum {
-    RVM__KERNEL_COPIED = 1,   /* instances add into copies of this array, or of some; */
-    RVM__KERNEL_MAY_FAIL = 2, /* an instance may tell that it cannot go on; */
-    RVM__KERNEL_ARENA = 4,    /* it has local arrays of a length that is known when it runs only; */
-    RVM__KERNEL_LOGS = 8      /* what instances add to elements is kept, addition by addition */
+    RVM__KERNEL_COPIED = 1,    /* instances add into copies of this array, or of some; */
+    RVM__KERNEL_MAY_FAIL = 2,  /* an instance may tell that it cannot go on; */
+    RVM__KERNEL_ARENA = 4,     /* it has local arrays of a length that is known when it runs only; */
+    RVM__KERNEL_LOGS = 8,      /* what instances add to elements is kept, addition by addition; */
+    RVM__KERNEL_FUNCTIONS = 16 /* strictly: it calls elementary functions, whose bits are the device's own */
 };
 typedef struct rvm__kernel_param {
     int64_t view;   /* of the job, in which it is an address */
