@@ -7,8 +7,9 @@
  *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
  *   split.c    on several devices          merge.c    what these changed, put together
  *   mirror.c   arrays that stay, on another device
- *   choose.c   where a block is faster
- *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
+ *   choose.c   where a block is faster     totals.c   what was done
+ *   device.c   devices, opened             attach.c   an rvm_cuda
+ *   sums.cu    kernels that put sums together, as sums.ptx
  *   ranges.c   blocks, as Nsight shows them
  */
 #ifndef RVM_CUDA_INTERNAL_H
@@ -244,6 +245,10 @@ void rvm__cuda_free_chunk_sums(rvm__block_run *r);
 bool rvm__cuda_on_each(rvm__block_run *runs, unsigned n, bool (*step)(rvm__block_run *)); /* context.c */
 
 /* ---- device.c ---- */
+/* Not open; NULL: out of memory. first: whose other it is, or NULL. */
+rvm_cuda *rvm__cuda_make(const rvm_cuda_options *o, rvm_cuda *first);
+void rvm__cuda_drop(rvm_cuda *c); /* its others apart */
+void rvm__cuda_close(rvm_cuda *c);
 rvm_status rvm__cuda_open(rvm_cuda *c, rvm_error *err); /* where it was left for later; again: nothing happens */
 
 /* ---- choose.c: whether a block should go to the device, where that is the machine's to choose ----

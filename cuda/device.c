@@ -1,13 +1,9 @@
-/* device.c: devices, and an rvm_cuda, which has one of them, and others, each as one of its own. */
+/* device.c: devices; those of an rvm_cuda, opened: it has one itself, and others, each as one of its own. */
 #include <string.h>
 #include <time.h>
 
 #include "cuda.h"
 #include "support.h"
-
-rvm_cuda_options rvm_cuda_options_default(void) {
-    return (rvm_cuda_options){.least = UINT64_C(1) << 22};
-}
 
 /* ---- what there is ---- */
 
@@ -88,7 +84,7 @@ static rvm_status make_all(rvm_cuda *c, rvm_error *err) {
     return status ? status : rvm__cuda_load_sums(c, err);
 }
 
-static void close_one(rvm_cuda *c) {
+void rvm__cuda_close(rvm_cuda *c) {
     if (c->d && !c->d->context_push(c->context)) {
         rvm__cuda_unload(c);
         rvm__cuda_free_buffers(c);
@@ -104,14 +100,13 @@ static void close_one(rvm_cuda *c) {
     c->d = NULL;
 }
 
-static void free_one(rvm_cuda *c) {
+void rvm__cuda_drop(rvm_cuda *c) {
     const rvm_allocator al = c->al;
-    close_one(c);
+    rvm__cuda_close(c);
     rvm__realloc(&al, c, sizeof *c, 0);
 }
 
-/* Not open; NULL: out of memory. */
-static rvm_cuda *new_one(const rvm_cuda_options *o, rvm_cuda *first) {
+rvm_cuda *rvm__cuda_make(const rvm_cuda_options *o, rvm_cuda *first) {
     const rvm_allocator al = o->allocator ? *o->allocator : rvm__libc_allocator;
     rvm_cuda *c = rvm__realloc(&al, NULL, 0, sizeof *c);
     if (!c) return NULL;
@@ -130,7 +125,7 @@ static rvm_status open_one(rvm_cuda *c, int device, rvm_error *err) {
         status = make_all(c, err);
         rvm__cuda_leave(c);
     }
-    if (status) close_one(c);
+    if (status) rvm__cuda_close(c);
     return status;
 }
 
@@ -141,11 +136,11 @@ static rvm_status add(rvm_cuda *c, int device, rvm_error *err) {
     if (!c->d) return open_one(c, device, err);
     rvm_cuda_options o = c->o;
     o.stream = NULL;
-    rvm_cuda *one = new_one(&o, c);
+    rvm_cuda *one = rvm__cuda_make(&o, c);
     if (!one) return rvm__fail_memory(err);
     const rvm_status status = open_one(one, device, err);
     if (status)
-        free_one(one);
+        rvm__cuda_drop(one);
     else
         c->others[c->nothers++] = one;
     return status;
@@ -163,19 +158,6 @@ static rvm_status add_all(rvm_cuda *c, rvm_error *err) {
     return first.code;
 }
 
-static rvm_status check_list(const rvm_cuda_options *o, rvm_error *err) {
-    if (o->ndevices == RVM_CUDA_ALL_DEVICES) return RVM_OK;
-    if (o->ndevices < 0 || o->ndevices > RVM_CUDA_MAX_DEVICES)
-        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%d devices: there may be %d", o->ndevices, RVM_CUDA_MAX_DEVICES);
-    if (o->ndevices && !o->devices)
-        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no list of %d devices", o->ndevices);
-    for (int k = 0; k < o->ndevices; k++)
-        for (int j = 0; j < k; j++)
-            if (o->devices[j] == o->devices[k])
-                return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "device %d is named twice", o->devices[k]);
-    return RVM_OK;
-}
-
 rvm_status rvm__cuda_open(rvm_cuda *c, rvm_error *err) {
     struct timespec begin, end;
     rvm_status status = c->lost;
@@ -189,69 +171,4 @@ rvm_status rvm__cuda_open(rvm_cuda *c, rvm_error *err) {
     c->totals.opening = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     c->lost = status;
     return status;
-}
-
-/* Where a device is used once that pays, it is opened then. */
-static rvm_status make_ready(rvm_cuda *c, rvm_error *err) {
-    bool grid;
-    if (!c->o.automatic) return rvm__cuda_open(c, err);
-    if (!rvm__driver_may_be_there(&grid))
-        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no CUDA device, as it seems");
-    return rvm__chooser_new(c) ? RVM_OK : rvm__fail_memory(err);
-}
-
-rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err) {
-    RVM__NEEDS(out);
-    const rvm_cuda_options o = options ? *options : rvm_cuda_options_default();
-    *out = NULL;
-    rvm_status status = check_list(&o, err);
-    rvm_cuda *c = status ? NULL : new_one(&o, NULL);
-    if (status || !c) return status ? status : rvm__fail_memory(err);
-    for (int k = 0; k < o.ndevices; k++) c->wanted[k] = o.devices[k];
-    if ((status = make_ready(c, err)))
-        rvm_cuda_free(c);
-    else
-        *out = c;
-    return status;
-}
-
-void rvm_cuda_free(rvm_cuda *c) {
-    if (!c) return;
-    while (c->arrays) rvm_cuda_array_free(c->arrays);
-    for (unsigned k = 0; k < c->nothers; k++) free_one(c->others[k]);
-    rvm__chooser_free(c);
-    free_one(c);
-}
-
-int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n) {
-    if (!c || !c->d) return 0;
-    for (unsigned k = 0; devices && k <= c->nothers && (int)k < n; k++)
-        devices[k] = k ? c->others[k - 1]->o.device : c->o.device;
-    return (int)c->nothers + 1;
-}
-
-rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
-    RVM__NEEDS(c, m);
-    if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
-    bool grid = c->d && c->d->grid;
-    if (!c->d) rvm__driver_may_be_there(&grid);
-    m->jit.device = c;
-    m->jit.device_code = grid ? RVM__KERNELS_GRID : RVM__KERNELS_PTX;
-    m->jit.device_least = c->o.automatic ? c->o.least + !c->o.least : 0;
-    m->jit.runner = &rvm__cuda_runner;
-    return RVM_OK;
-}
-
-void rvm_cuda_stats(const rvm_cuda *c, rvm_cuda_totals *out) {
-    if (!out) return;
-    *out = c ? c->totals : (rvm_cuda_totals){0};
-    for (unsigned k = 0; c && k < c->nothers; k++) {
-        const rvm_cuda_totals *one = &c->others[k]->totals;
-        out->launches += one->launches;
-        out->uploaded += one->uploaded;
-        out->downloaded += one->downloaded;
-        out->across += one->across;
-        out->loading += one->loading;
-        out->kernels += one->kernels;
-    }
 }

@@ -102,7 +102,6 @@ rvm_status rvm__cuda_leave_run(rvm_machine *m) {
     rvm_cuda *c = m->jit.device;
     rvm_error why;
     bool good = true;
-    rvm__cuda_settle(c);
     if (!c->locals) return RVM_OK;
     const bool entered = rvm__cuda_enter(c);
     for (rvm__local *l = c->locals; l; l = l->next) good = good && (l->on_host || (entered && come_home(c, l, &why)));

@@ -105,6 +105,11 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
     return done;
 }
 
+static rvm_status leave(rvm_machine *m) {
+    rvm__cuda_settle(m->jit.device);
+    return rvm__cuda_leave_run(m);
+}
+
 static void end(rvm_machine *m) {
     rvm__threads.end(m);
 }
@@ -132,7 +137,7 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .is_cancelled = is_cancelled,
                                       .resize = resize,
                                       .enter = rvm__cuda_enter_run,
-                                      .leave = rvm__cuda_leave_run,
+                                      .leave = leave,
                                       .local = rvm__cuda_local,
                                       .hold = rvm__cuda_hold,
                                       .let_go = rvm__cuda_let_go,
