@@ -42,6 +42,7 @@ rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err) {
     int code = c->d->module_function(&c->sum_terms, c->sums, "rvm_sum_terms");
     if (!code) code = c->d->module_function(&c->sum_copies, c->sums, "rvm_sum_copies");
     if (!code) code = c->d->module_function(&c->sum_log, c->sums, "rvm_sum_log");
+    if (!code) code = c->d->module_function(&c->find_changes, c->sums, "rvm_find_changes");
     c->totals.loading = 0;
     return rvm__driver_fail(c->d, code, "its sums are set up", err);
 }

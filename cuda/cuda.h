@@ -6,6 +6,7 @@
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
  *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
  *   split.c    on several devices          merge.c    what these changed, put together
+ *   changes.c  where they changed arrays
  *   mirror.c   arrays that stay, on another device
  *   choose.c   where a block is faster     totals.c   what was done
  *   device.c   devices, opened             attach.c   an rvm_cuda
@@ -86,7 +87,7 @@ struct rvm_cuda {
     rvm_status lost; /* the device fails for good */
     rvm__buffer *buffers;
     rvm__device_code *codes;
-    void *sums, *sum_terms, *sum_copies, *sum_log; /* the module of sums.ptx, and its kernels */
+    void *sums, *sum_terms, *sum_copies, *sum_log, *find_changes; /* the module of sums.ptx, and its kernels */
     rvm_cuda_array *arrays;
     rvm__local *locals;
     rvm__chooser *chooser;        /* NULL: all blocks that may go to the device do; else d is NULL till one is to */
@@ -138,7 +139,8 @@ typedef struct rvm__place {
     rvm_cuda_array *stays;
     struct rvm__local *local; /* or of a local array that is there as long as it is at all */
     size_t offset;            /* behind the beginning of it, bytes */
-    rvm__buffer *before;      /* what it was, where the block may fail */
+    rvm__buffer *before;      /* what it was, where the block may fail, or changes are looked for (changes.c); or NULL */
+    uint32_t *changed;        /* of each part of it, whether some have changed; NULL: maybe of all */
 } rvm__place;
 size_t rvm__cuda_bytes(const rvm__native_view *v, uint64_t ndim); /* from its first element to its last */
 /* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
@@ -283,6 +285,19 @@ rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n); /* of its devices that are n
 unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const char **why);
 /* On n devices, of which `like` is what they have in common. Likewise. */
 bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n);
+
+/* ---- changes.c ---- */
+enum { RVM__CHANGED_PART = 8192 }; /* elements: sums.cu */
+/* Of large arrays: as they are now, for later; then, once it is done, the device sends where they differ, which
+ * places[].changed tell once it has been waited for. False: err. */
+bool rvm__cuda_keep_for_changes(rvm__block_run *r);
+bool rvm__cuda_find_changes(rvm__block_run *r);
+void rvm__cuda_free_changes(rvm__block_run *r);
+/* Whether some elements of the array's n-th part may have changed; there are so many parts. */
+bool rvm__cuda_part_changed(const rvm__place *p, uint64_t n);
+uint64_t rvm__cuda_parts(const rvm__place *p);
+/* Whether the view is an array of the host's that the block changes. */
+bool rvm__cuda_comes_back(const rvm__block_run *r, uint64_t view);
 
 /* ---- merge.c ---- */
 /* On the host, elements that one of the devices has changed; then what is summed chunk by chunk. All or, false: err,

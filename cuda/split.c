@@ -76,7 +76,7 @@ static void share_out(rvm__block_run *runs, unsigned n, const rvm__block_run *li
 
 static bool begin(rvm__block_run *r) {
     return (r->kernel = rvm__cuda_kernel(r->c, r->k, r->err)) && rvm__cuda_places(r->c, r->job, false, r->places, r->err) &&
-           rvm__cuda_take_room(r) && rvm__cuda_begin_try(r);
+           rvm__cuda_keep_for_changes(r) && rvm__cuda_take_room(r) && rvm__cuda_begin_try(r);
 }
 
 static bool launch(rvm__block_run *r) {
@@ -143,6 +143,7 @@ static void end_try(rvm__block_run *runs, unsigned n) {
     for (unsigned k = 0; k < n; k++) {
         rvm__block_run *r = &runs[k];
         for (uint64_t v = 0; v < r->k->nviews; v++) rvm__cuda_put(r->places[v].buffer), r->places[v].buffer = NULL;
+        rvm__cuda_free_changes(r);
         rvm__cuda_free_chunk_sums(r);
         rvm__cuda_put_room(r);
     }

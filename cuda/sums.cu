@@ -1,4 +1,4 @@
-/* sums.cu: what the instances of a kernel add, put together: kernels behind that kernel.
+/* sums.cu: what the instances of a kernel add, put together, and where they have changed an array: kernels behind that kernel.
  *
  * sums.ptx is made of it, once, and belongs to the tree, so that no toolkit is needed:
  *
@@ -116,4 +116,14 @@ KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list
     }
     if (adds && !chunks) *to[mine] = sum + part;
     if (adds && chunks && left < CHUNK) chunks[(n - 1) / CHUNK * elements + mine] = part;
+}
+
+enum { PART = 8192 };
+
+/* changed[p] is 1 where some of the p-th PART of n elements differ. A CTA looks at one part. */
+KERNEL rvm_find_changes(const number *is, const number *was, number n, unsigned *changed) {
+    const number begin = (number)blockIdx.x * PART, end = begin + PART < n ? begin + PART : n;
+    bool any = false;
+    for (number k = begin + threadIdx.x; k < end; k += blockDim.x) any |= is[k] != was[k];
+    if (any) changed[blockIdx.x] = 1;
 }

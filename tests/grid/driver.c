@@ -254,11 +254,18 @@ static void call_sum_log(void *p) {
     rvm_sum_log((double *const *)(uintptr_t)v[0], (const unsigned *)(uintptr_t)v[1], (const unsigned *)(uintptr_t)v[2],
                 (const double *)(uintptr_t)v[3], v[4], v[5], (unsigned)v[6], (double *)(uintptr_t)v[7]);
 }
+static void call_find_changes(void *p) {
+    const uint64_t *v = p;
+    rvm_find_changes((const number *)(uintptr_t)v[0], (const number *)(uintptr_t)v[1], v[2], (unsigned *)(uintptr_t)v[3]);
+}
 static const struct {
     const char *name;
     void (*call)(void *);
     unsigned params;
-} sums[] = {{"rvm_sum_terms", call_sum_terms, 6}, {"rvm_sum_copies", call_sum_copies, 5}, {"rvm_sum_log", call_sum_log, 8}};
+} sums[] = {{"rvm_sum_terms", call_sum_terms, 6},
+            {"rvm_sum_copies", call_sum_copies, 5},
+            {"rvm_sum_log", call_sum_log, 8},
+            {"rvm_find_changes", call_find_changes, 4}};
 
 /* ---- modules ---- */
 

@@ -95,6 +95,7 @@ static void run_dots(int n, bool backward, bool pieces, double *out, double *y) 
     cr_assert(!(backward ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
     const rvm_cuda_totals t = totals(f);
     cr_assert(t.blocks == 1 && t.split == (n > 1), "%s%s", t.why, t.why_one);
+    if (n > 1) cr_assert_lt(t.downloaded, 2 * LONG * sizeof *y); /* of y, each what it changed */
     if (n == 1) cr_assert(pieces ? t.launches > 1 : t.launches == 1);
     end(f);
 }
