@@ -94,7 +94,8 @@ static void run_dots(int n, bool backward, bool pieces, double *out, double *y) 
         !rvm_machine_bind(f->m, rvm_program_find(f->p, pieces ? "pieces" : "dots"), a, 3, RVM_PRIMAL, backward, &f->e));
     cr_assert(!(backward ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
     const rvm_cuda_totals t = totals(f);
-    cr_assert(t.blocks == 1 && t.split == (n > 1), "%s%s", t.why, t.why_one);
+    const bool split = n > 1 && !getenv("RVM_GRID_FAIL");
+    cr_assert(t.blocks == 1 && !t.on_host && t.split == split, "%s%s", t.why, t.why_one);
     if (n > 1) cr_assert_lt(t.downloaded, 2 * LONG * sizeof *y); /* of y, each what it changed */
     if (n == 1) cr_assert(pieces ? t.launches > 1 : t.launches == 1);
     end(f);
@@ -109,6 +110,15 @@ Test(cuda_devices, copies_of_warps) {
         cr_assert(!memcmp(out[0], out[1], sizeof *out) && !memcmp(y[0], y[1], sizeof *y), "%d", way);
         cr_assert(out[0][1] != 1);
     }
+}
+
+/* Where these cannot be brought together one device does all. */
+Test(cuda_devices, copies_of_warps_do_not_arrive) {
+    static double out[2][M], y[2][LONG];
+    run_dots(1, false, false, out[0], y[0]);
+    setenv("RVM_GRID_FAIL", "copy_across:2", 1);
+    run_dots(DEVICES, false, false, out[1], y[1]);
+    cr_assert(!memcmp(out[0], out[1], sizeof *out) && !memcmp(y[0], y[1], sizeof *y));
 }
 
 /* Elements in no order: gains of all devices are added. */

@@ -130,3 +130,18 @@ Test(cuda_stays, local_arrays_leave_nothing) {
     cr_assert(t.blocks == 2 * RUNS && t.split == RUNS, "%s%s", t.why, t.why_one);
     end(f);
 }
+
+/* Where the others do not get it the first device does all. */
+Test(cuda_stays, copies_do_not_arrive) {
+    static double out[N];
+    fixture *f = begin(false);
+    setenv("RVM_GRID_FAIL", "copy_across:2", 1);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), numbers(f->d.k, N)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], 3 * (2 * f->d.x[f->d.k[i]]));
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 2 && !t.on_host && !t.split, "%s", t.why);
+    cr_assert(strstr(t.why_one, "an array is copied to it from another one"), "%s", t.why_one);
+    end(f);
+}
