@@ -79,8 +79,9 @@ static const char dots[] = DOTS("dots", "")
     DOTS("pieces", NEVER("a", NEVER("b", NEVER("c", NEVER("d", NEVER("e", NEVER("f", NEVER("g", "y[i] += 1\n"))))))));
 
 /* On n devices. */
-static void run_dots(int n, bool backward, bool pieces, double *out, double *y) {
+static fixture *begin_dots(int n, const char *fn, bool backward, double *out, double *y) {
     static double x[LONG];
+    static rvm_arg a[3];
     fixture *f = begin(true);
     rvm_machine_free(f->m);
     rvm_program_free(f->p);
@@ -89,9 +90,13 @@ static void run_dots(int n, bool backward, bool pieces, double *out, double *y) 
     cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !open_devices(f, n, 0));
     for (int i = 0; i < LONG; i++) x[i] = sin(i) * exp(i % 40 - 20), y[i] = i;
     for (int j = 0; j < M; j++) out[j] = j;
-    rvm_arg a[3] = {reals(out, M), reals(y, LONG), reals(x, LONG)};
-    cr_assert(
-        !rvm_machine_bind(f->m, rvm_program_find(f->p, pieces ? "pieces" : "dots"), a, 3, RVM_PRIMAL, backward, &f->e));
+    a[0] = reals(out, M), a[1] = reals(y, LONG), a[2] = reals(x, LONG);
+    cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, fn), a, 3, RVM_PRIMAL, backward, &f->e));
+    return f;
+}
+
+static void run_dots(int n, bool backward, bool pieces, double *out, double *y) {
+    fixture *f = begin_dots(n, pieces ? "pieces" : "dots", backward, out, y);
     cr_assert(!(backward ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
     const rvm_cuda_totals t = totals(f);
     const bool split = n > 1 && !getenv("RVM_GRID_FAIL");
@@ -275,6 +280,26 @@ Test(cuda_devices, an_instance_fails) {
         cr_assert(strstr(totals(f).why, "an instance fails"), "%s", totals(f).why);
         end(f);
     }
+}
+
+static void *cancel(void *of) {
+    fixture *f = of;
+    while (!totals(f).launches) usleep(100);
+    rvm_machine_cancel(f->m);
+    return NULL;
+}
+
+/* Between pieces, and nothing that devices did counts. */
+Test(cuda_devices, cancelled) {
+    static double out[M], y[LONG];
+    pthread_t other;
+    fixture *f = begin_dots(DEVICES, "pieces", false, out, y);
+    cr_assert(!pthread_create(&other, NULL, cancel, f));
+    cr_assert_eq(rvm_machine_forward(f->m, &f->e), RVM_ERR_CANCELLED);
+    pthread_join(other, NULL);
+    cr_assert(strstr(totals(f).why, "it is cancelled") && !totals(f).blocks, "%s", totals(f).why);
+    cr_assert_eq(y[LONG - 1], LONG - 1);
+    end(f);
 }
 
 Test(cuda_devices, fuel) {

@@ -4,8 +4,10 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rvm_asm.h"
 #include "rvm_cuda.h"
