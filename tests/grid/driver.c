@@ -4,14 +4,15 @@
  *
  * RVM_GRID_FAIL=NAME:N makes the N-th call of that function of the driver fail, with error 2 (out of memory) where NAME is
  * allocate, else with 719 (a launch failed), NAME:N:D the N-th of those on device D; RVM_GRID_MEMORY=N limits memory of each
- * device to N bytes; RVM_GRID_DEVICES=N: so many. Of several each has memory of its own: while a kernel runs no other's can
- * be touched. Each mistake of who calls ends the process: memory, a stream, an event or a kernel used that is not of the
- * device whose context is current, freed twice, or left over. */
+ * device to N bytes; RVM_GRID_DEVICES=N: so many. RVM_GRID_SIGNAL=N raises SIGUSR1 in the N-th launch. Of several each has
+ * memory of its own: while a kernel runs no other's can be touched. Each mistake of who calls ends the process: memory, a
+ * stream, an event or a kernel used that is not of the device whose context is current, freed twice, or left over. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -391,7 +392,9 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
                    void *stream, void **params, void **extra) {
     const kernel *k = f;
     static uint64_t arguments[1024];
+    static long launches;
     const int failed = fails("launch");
+    if (++launches == setting("RVM_GRID_SIGNAL", 0)) raise(SIGUSR1);
     (void)gy, (void)gz, (void)bz, (void)shared, (void)extra;
     if (failed) return failed;
     check_owner(stream);

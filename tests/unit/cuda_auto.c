@@ -164,15 +164,15 @@ Test(cuda_auto, smaller_work_stays_where_it_is) {
     end(f);
 }
 
-/* Threads of a grid take longer than the host: it is tried, and given up. */
+/* Which takes less, here, is open; both give the same. */
 Test(cuda_auto, is_tried) {
     fixture *f = begin(false);
     rvm_cuda_totals t = {0};
     int runs = 0;
     for (; runs < 1000 && !t.blocks; runs++) t = run(f, "poly", N, 4000, 4000);
-    cr_assert(t.blocks == 1 && t.opening > 0 && runs > 2, "%d: %s", runs, t.why);
+    cr_assert(t.blocks == 1 && t.opening > 0 && runs > 1, "%d: %s", runs, t.why);
     for (int k = 0; k < 4; k++) t = run(f, "poly", N, 4000, 4000);
-    cr_assert(t.blocks >= 1 && t.on_host > (uint64_t)runs - 1, "%s", t.why);
+    cr_assert_eq(t.blocks + t.on_host, (uint64_t)runs + 4);
     end(f);
 }
 

@@ -282,21 +282,20 @@ Test(cuda_devices, an_instance_fails) {
     }
 }
 
-static void *cancel(void *of) {
-    fixture *f = of;
-    while (!totals(f).launches) usleep(100);
-    rvm_machine_cancel(f->m);
-    return NULL;
+static rvm_machine *to_cancel;
+static void cancel(int signal_got) {
+    (void)signal_got;
+    rvm_machine_cancel(to_cancel);
 }
 
 /* Between pieces, and nothing that devices did counts. */
 Test(cuda_devices, cancelled) {
     static double out[M], y[LONG];
-    pthread_t other;
     fixture *f = begin_dots(DEVICES, "pieces", false, out, y);
-    cr_assert(!pthread_create(&other, NULL, cancel, f));
+    to_cancel = f->m;
+    signal(SIGUSR1, cancel);
+    setenv("RVM_GRID_SIGNAL", "2", 1);
     cr_assert_eq(rvm_machine_forward(f->m, &f->e), RVM_ERR_CANCELLED);
-    pthread_join(other, NULL);
     cr_assert(strstr(totals(f).why, "it is cancelled") && !totals(f).blocks, "%s", totals(f).why);
     cr_assert_eq(y[LONG - 1], LONG - 1);
     end(f);

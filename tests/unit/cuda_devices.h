@@ -4,10 +4,9 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rvm_asm.h"
 #include "rvm_cuda.h"
