@@ -67,8 +67,8 @@ typedef struct rvm_cuda_options {
     int device;         /* its number; default 0 */
     const int *devices; /* several: their numbers, in place of `device`; arrays that stay are on the first; not kept */
     int ndevices;       /* so many; 0: `device` alone; RVM_CUDA_ALL_DEVICES: all that will do, but for devices beyond 16 */
-    uint64_t
-        least; /* instructions that a block must have, as far as its text tells, to go to the device; default 2^22; 0: all */
+    uint64_t least;     /* instructions that a block must have, as far as its text tells, to go to the device, and on several
+                           devices each of them; default 2^22; 0: all */
     bool automatic; /* a block goes to the device only where that is faster, copies included, and has the host's bits, see
                        above; till then no driver is opened; default false */
     void *stream; /* a CUstream of the (first) device's primary context on which all goes there, in the caller's order; NULL:
