@@ -14,7 +14,7 @@
 #include "out_of_line.h"
 #include "support.h"
 
-enum { MOST_CTAS = 4096, MOST_TRIES = 4, MOST_ARENA = 256 << 10 };
+enum { MOST_CTAS = 4096, MOST_TRIES = 4, MOST_ARENA = 256 << 10, MOST_NESTED_ARENA = 64 << 20 };
 
 static bool failed(const rvm__block_run *r, int code, const char *doing) {
     return rvm__cuda_failed(r->c, code, doing, r->err);
@@ -33,12 +33,14 @@ static bool is_copied(const rvm__native_kernel *k, uint64_t view) {
 static bool take_copies(rvm__block_run *r) {
     if (!(r->k->flags & RVM__KERNEL_COPIED)) return true;
     const uint64_t warps = (r->job->count + RVM__CHUNK + RVM__WARP - 1) / RVM__WARP;
-    r->ncopies = warps < RVM__KERNEL_COPIES ? warps : RVM__KERNEL_COPIES;
     for (uint64_t v = 0; v < r->k->nviews; v++) {
         if (r->k->views[v].root != v || !is_copied(r->k, v)) continue;
         r->offsets[v] = r->stride;
         r->stride += (r->places[v].bytes + 127) / 128 * 128;
     }
+    r->ncopies = r->k->frame                ? rvm__cuda_nested_copies(r)
+                 : warps < RVM__KERNEL_COPIES ? warps
+                                              : RVM__KERNEL_COPIES;
     r->copies = rvm__cuda_take(r->c, r->ncopies * r->stride, r->err);
     return r->copies &&
            !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
@@ -56,7 +58,7 @@ static bool take_sums(rvm__block_run *r) {
 /* Threads have so much local memory, which the device keeps for all that it may run at once. */
 static bool set_stack(rvm__block_run *r) {
     const size_t wanted = r->kernel->arena + (size_t)r->kernel->local_bytes + 1024;
-    if (!(r->k->flags & RVM__KERNEL_ARENA) || wanted <= r->c->stack) return true;
+    if (!(r->k->flags & RVM__KERNEL_ARENA) || r->k->frame || wanted <= r->c->stack) return true;
     if (failed(r, r->c->d->context_set_limit(CUDA_STACK, wanted), "local arrays get memory")) return false;
     r->c->stack = wanted;
     return true;
@@ -79,13 +81,15 @@ static unsigned threads_of(const rvm__block_run *r, uint64_t n) {
     return threads;
 }
 
-static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
+static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n) {
     uint64_t values[RVM__MOST_KERNEL_PARAMS];
     void *params[RVM__MOST_KERNEL_PARAMS];
     unsigned count = 0;
     const uint64_t most = r->copies ? RVM__KERNEL_COPIES * RVM__WARP / threads_of(r, n) : MOST_CTAS;
     const unsigned threads = threads_of(r, n);
     const uint64_t ctas = (n + threads - 1) / threads;
+    rvm__shape shape = {.ctas = (unsigned)(ctas < most ? ctas : most), .threads = threads};
+    if (!rvm__cuda_nested_shape(r, n, &shape)) return false;
     const rvm__kernel_launch l = {.lo = r->job->lo,
                                   .first = first,
                                   .n = n,
@@ -97,7 +101,9 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
                                   .arena = r->kernel->arena,
                                   .log = r->log ? r->log->p : 0,
                                   .addresses = r->addresses ? r->addresses->p : 0,
-                                  .additions = r->kernel->additions};
+                                  .additions = r->kernel->additions,
+                                  .locals = shape.locals,
+                                  .ncopies = r->ncopies};
     for (uint64_t p = 0; p < r->k->nparams; p++)
         if (r->k->params[p].view != RVM__KERNEL_KNOWN) values[count++] = param_of(r, p);
     memcpy(&values[count], &l, sizeof l);
@@ -105,8 +111,8 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
     return !failed(r,
-                   r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, threads, 1, 1, 0,
-                                   r->c->stream, params, NULL),
+                   r->c->d->launch(r->kernel->function, shape.ctas, 1, 1, shape.threads, 1, 1, shape.shared, r->c->stream,
+                                   params, NULL),
                    "a kernel is launched");
 }
 
@@ -144,6 +150,7 @@ static bool run_piece(rvm__block_run *r, uint64_t first, uint64_t n) {
     if (!code) code = c->d->download(c->control, c->device_control, sizeof *c->control, c->stream);
     if (failed(r, code ? code : c->d->stream_wait(c->stream), "a kernel runs")) return false;
     if (failed(r, c->d->event_seconds(&ms, c->events[0], c->events[1]), "it is timed")) return false;
+    rvm__cuda_nested_learn(r);
     r->seconds = 1e-3 * (double)ms;
     c->totals.kernels += r->seconds;
     return true;
@@ -212,7 +219,9 @@ static bool run_all(rvm__block_run *r) {
         if (run_pieces(r)) return true;
         const uint64_t needed = r->c->control->needed;
         const bool more = r->c->control->additions > r->kernel->additions;
-        if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > MOST_ARENA || r->c->lost) return false;
+        const uint64_t most = r->k->frame ? MOST_NESTED_ARENA : MOST_ARENA;
+        r->kernel->too_large = needed > most;
+        if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > most || r->c->lost) return false;
         if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
         if (more) r->kernel->additions = r->c->control->additions;
         for (uint64_t v = 0; v < r->k->nviews; v++) /* what stood there */
@@ -289,9 +298,29 @@ static bool run_block(rvm__block_run *r) {
     rvm__cuda_put(r->totals);
     rvm__cuda_put(r->log);
     rvm__cuda_put(r->addresses);
+    rvm__cuda_put(r->locals);
     rvm__realloc(&c->al, r->sums, r->job->nsums * r->nchunks * sizeof(rvm_value), 0);
     rvm__realloc(&c->al, r->places, n, 0);
     return good;
+}
+
+/* Whether all is done as that kernel, else nothing; *too_large: local arrays are, for one of its kind. */
+static bool run_as(const rvm__block_run *like, const rvm__native_kernel *k, bool *too_large) {
+    rvm__block_run r = *like;
+    r.k = k;
+    r.fuel = rvm__fuel_left(r.m, rvm__native_count(r.m, r.n));
+    const bool done = run_block(&r);
+    r.c->totals.nested += done && k->frame;
+    *too_large = r.kernel && r.kernel->too_large;
+    return done;
+}
+
+/* Where local arrays turn out to be too large for a kernel of one kind, as one of the other. */
+static bool run_chosen(const rvm__block_run *r) {
+    const rvm__native_kernel *k = rvm__cuda_choose(r->c, r->job), *other;
+    bool too_large;
+    if (run_as(r, k, &too_large)) return true;
+    return too_large && (other = rvm__cuda_choose(r->c, r->job)) != k && run_as(r, other, &too_large);
 }
 
 /* ---- the runner ---- */
@@ -318,7 +347,7 @@ static uint64_t give_up(rvm_machine *m, rvm__native *n) {
 }
 
 static const char *why_not(const rvm_cuda *c, const rvm__native_job *job) {
-    if (!job->kernel || !job->kernel->code) return "it is no kernel";
+    if (!job->kernel || !(job->kernel->code || job->kernel->nested)) return "it is no kernel";
     if (c->lost) return "the device is lost";
     if (job->checked) return "sums of fix are checked";
     if (job->kernel->work * job->count < c->o.least) return "it is too small";
@@ -338,10 +367,9 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
     const char *why = why_not(c, job);
     if (!why && !rvm__cuda_enter(c)) why = "the device's context cannot be entered";
     if (!why) {
-        rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .n = n, .err = &err};
-        r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
+        const rvm__block_run r = {.c = c, .m = m, .job = job, .n = n, .err = &err};
         rvm__cuda_range_begin(m, job->kernel);
-        const bool done = run_block(&r);
+        const bool done = run_chosen(&r);
         rvm__cuda_range_end();
         const bool home = done || to_host(c, job);
         rvm__cuda_leave(c);

@@ -3,6 +3,7 @@
  *   driver.c   CUDA's driver, opened       context.c  around its calls
  *   array.c    arrays that stay there      local.c    local arrays that only blocks use
  *   memory.c   buffers of the device       place.c    what a block uses, there
+ *   nested.c   a CTA for each instance
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
  *   block.c    runs a job's block as a kernel: the machine's runner
  *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
@@ -33,8 +34,10 @@ enum {
     CUDA_MAJOR = 75,
     CUDA_MINOR = 76,
     CUDA_SINGLE_TO_DOUBLE = 87,
+    CUDA_SHARED = 97,     /* bytes that a CTA may have at most */
     CUDA_LOCAL_BYTES = 3, /* of a function */
     CUDA_REGISTERS = 4,
+    CUDA_MOST_SHARED = 8,
     CUDA_STACK = 0, /* a limit of a context */
     CUDA_LOG = 5,   /* options of loading: where errors go, and bytes of that */
     CUDA_LOG_SIZE = 6,
@@ -66,7 +69,7 @@ struct rvm_cuda {
     const rvm__driver *d;
     rvm_allocator al;
     rvm_cuda_options o;
-    int device, multiprocessors;
+    int device, multiprocessors, shared; /* shared: bytes that a CTA may have */
     void *context, *stream, *events[2];
     bool own_stream;
     rvm_status lost; /* the device fails for good */
@@ -97,6 +100,8 @@ typedef struct rvm__loaded_kernel {
     char name[40];
     void *function;
     int local_bytes;
+    uint64_t trips;      /* nested: instances that blocks within had, at most; 0: not known yet */
+    bool too_large;      /* local arrays are, for a thread */
     uint64_t arena;      /* bytes of local arrays, */
     uint64_t additions;  /* and additions to elements that are kept, of an instance */
     uint64_t *addresses; /* of these, as they were last, `naddresses`; and what sum_log takes for them: */
@@ -155,7 +160,7 @@ rvm_status rvm__cuda_leave_run(rvm_machine *m);
 void rvm__cuda_range_begin(const rvm_machine *m, const rvm__native_kernel *k); /* in one thread, nested */
 void rvm__cuda_range_end(void);
 
-/* ---- block.c, log.c ---- */
+/* ---- block.c, log.c, nested.c ---- */
 enum { RVM__MOST_KERNEL_PARAMS = 512 };
 typedef struct rvm__block_run { /* a block that runs as a kernel */
     rvm_cuda *c;
@@ -165,7 +170,7 @@ typedef struct rvm__block_run { /* a block that runs as a kernel */
     rvm__native *n;
     rvm__loaded_kernel *kernel;
     rvm__place *places;
-    rvm__buffer *copies, *terms, *totals, *log, *addresses; /* NULL: none */
+    rvm__buffer *copies, *terms, *totals, *log, *addresses, *locals; /* NULL: none */
     uint64_t offsets[RVM__MOST_KERNEL_PARAMS];              /* by view, of its root's copy within one */
     uint64_t stride;                                        /* bytes of a copy of all arrays that are copied */
     uint64_t ncopies, nterms, nchunks;                      /* nterms: of an instance */
@@ -179,6 +184,17 @@ typedef struct rvm__block_run { /* a block that runs as a kernel */
 bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n);
 uint64_t rvm__cuda_most_logged(const rvm__block_run *r);
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n);
+/* The kernel that the job's block runs as. */
+const rvm__native_kernel *rvm__cuda_choose(rvm_cuda *c, const rvm__native_job *job);
+int rvm__cuda_nested_option(int given); /* what is asked for, by who calls or $RVM_CUDA_NESTED: 0, 1 */
+typedef struct rvm__shape {             /* of a launch */
+    unsigned ctas, threads, shared;
+    uint64_t locals; /* where local arrays are that are not in shared memory; or 0 */
+} rvm__shape;
+/* Of a kernel that has a CTA for each of n instances; left as it is of another one. False: err. */
+bool rvm__cuda_nested_shape(rvm__block_run *r, uint64_t n, rvm__shape *s);
+uint64_t rvm__cuda_nested_copies(const rvm__block_run *r);
+void rvm__cuda_nested_learn(const rvm__block_run *r); /* it has run */
 extern const rvm__runner rvm__cuda_runner;
 
 #endif

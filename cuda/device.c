@@ -68,6 +68,7 @@ static rvm_status open_device(rvm_cuda *c, rvm_error *err) {
                          "the device %s is of compute capability %d.%d; 7.5 is the least that will do", about.name,
                          about.major, about.minor);
     c->multiprocessors = about.multiprocessors;
+    if (d->device_attribute(&c->shared, CUDA_SHARED, c->device)) c->shared = 0;
     status = rvm__driver_fail(d, d->context_retain(&c->context, c->device), "its context is made", err);
     if (!status) c->d = d;
     return status;
@@ -95,6 +96,7 @@ rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_err
     *out = NULL;
     if (!c) return rvm__fail_memory(err);
     *c = (rvm_cuda){.o = o, .al = al};
+    c->o.nested = (rvm_cuda_nested)rvm__cuda_nested_option((int)o.nested);
     rvm_status status = open_device(c, err);
     if (!status && !rvm__cuda_enter(c))
         status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device's context cannot be entered");

@@ -51,10 +51,14 @@ RVM_API rvm_status rvm_cuda_count(int *n, rvm_error *err);
 RVM_API rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error *err);
 
 /* Start from rvm_cuda_options_default(). */
+/* Of a block with blocks within: a CTA for each instance, whose threads share those; or a thread. By size: the former where
+ * instances are too few to fill the device, or their local arrays are too large for a thread. */
+typedef enum rvm_cuda_nested { RVM_CUDA_BY_SIZE, RVM_CUDA_NEVER, RVM_CUDA_ALWAYS } rvm_cuda_nested;
 typedef struct rvm_cuda_options {
     int device; /* its number; default 0 */
     uint64_t
         least; /* instructions that a block must have, as far as its text tells, to go to the device; default 2^22; 0: all */
+    rvm_cuda_nested nested; /* default: by size; RVM_CUDA_NESTED=0 or =1 in the environment: never, always */
     void *stream; /* a CUstream of the device's primary context on which all goes, in the caller's order; NULL: an own one */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the rvm_cuda */
 } rvm_cuda_options;
@@ -93,6 +97,7 @@ RVM_API rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size
 
 typedef struct rvm_cuda_totals {   /* since it was made */
     uint64_t blocks, on_host;      /* that ran on the device; that were asked for but did not */
+    uint64_t nested;               /* of those that ran there: with a CTA for each instance */
     uint64_t launches;             /* of their kernels */
     uint64_t uploaded, downloaded; /* bytes */
     double loading;                /* seconds of the driver making machine code, or finding it */
