@@ -127,6 +127,14 @@ static void drop(rvm__device_kernel *x) {
     x->kernel = NULL;
 }
 
+/* Instances that nobody runs, or none here. */
+static void drop_instances(const rvm__build *k) {
+    for (unsigned n = 0; n < k->instances; n++) {
+        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
+        if (f && !LLVMGetFirstUse(f)) LLVMDeleteFunction(f);
+    }
+}
+
 static void make_inline(const making *m, LLVMValueRef f) {
     attribute(&m->k, f, "noinline", false);
     attribute(&m->k, f, "alwaysinline", true);
@@ -166,6 +174,7 @@ static rvm_status make_kernels(making *m) {
         if (x->kernel && !x->why) rvm__device_replace_markers(&m->k, x);
         if (x->why) drop(x);
     }
+    drop_instances(&m->k);
     return status;
 }
 
@@ -279,14 +288,6 @@ static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, 
 static LLVMValueRef define(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size,
                            LLVMValueRef nested) {
     return constant(k, record_of(k, x, ptx, size, nested), "rvm.kernel");
-}
-
-/* Functions that are run there only. */
-static void drop_instances(const rvm__build *k) {
-    for (unsigned n = 0; n < k->instances; n++) {
-        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
-        if (f && !LLVMGetFirstUse(f)) LLVMDeleteFunction(f);
-    }
 }
 
 /* A kernel follows the nested one of the same block, if there is one (find). */

@@ -29,8 +29,9 @@ typedef struct rvm__device_within {
 enum { RVM__CTA_BLOCKS = 9 };
 typedef struct rvm__device_cta {
     LLVMValueRef shared, frame;                /* memory of all its threads, and a call that is how much of it is taken */
-    LLVMValueRef tid, threads;                 /* i64 */
-    LLVMValueRef out, counts, state, trips;    /* allocas */
+    LLVMValueRef tid, threads, lane;           /* i64; lane: i32 */
+    LLVMValueRef out, counts, state, trips;    /* allocas, and */
+    LLVMValueRef charged;                      /* what this thread's instances of a block within have charged */
     LLVMValueRef resume, choose;               /* switches: where the first thread goes on; which block all run */
     unsigned places;                           /* where threads meet */
     LLVMBasicBlockRef turn, meet;              /* where a block within is done; where one begins */
@@ -72,8 +73,8 @@ void rvm__device_make_call(const rvm__build *k, rvm__device_kernel *x);
 /* Once the instance is inlined: its markers become calls of the runtime. */
 void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
 
-/* Behind a call: what an instance counted, in out, is counted by this thread. */
-void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts);
+/* Behind a call: what an instance counted, in out, from that count on, is counted by this thread. */
+void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts, unsigned first);
 
 /* ---- nested.c ---- */
 /* The markers of blocks within, in the copy; x->why: there are too many. */

@@ -177,8 +177,8 @@ static unsigned pass(const wrap *w, LLVMValueRef *args) {
     return n;
 }
 
-void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts) {
-    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) {
+void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts, unsigned first) {
+    for (unsigned c = first; c < RVM__VECTORISED_COUNTS; c++) {
         LLVMValueRef at = rvm__build_int(k, 8 * (int64_t)c);
         LLVMValueRef from = LLVMBuildInBoundsGEP2(k->b, k->i8, out, &at, 1, "");
         LLVMValueRef to = LLVMBuildInBoundsGEP2(k->b, k->i8, counts, &at, 1, "");
@@ -197,7 +197,7 @@ static void call_instance(const wrap *w, LLVMValueRef *args, unsigned n) {
     LLVMBuildCall2(w->b, LLVMGlobalGetValueType(w->x->instance), w->x->instance, args, n, "");
     keep_terms(w);
     if (w->slot) tell_additions(w);
-    rvm__device_add_counts(w->k, w->out, w->counts);
+    rvm__device_add_counts(w->k, w->out, w->counts, 0);
 }
 
 /* ---- around it ---- */
@@ -339,10 +339,11 @@ static void begin_cta(wrap *w) {
     c->out = local(w, RVM__VECTORISED_COUNTS, "within");
     c->state = local(w, 1, "state");
     c->trips = local(w, 1, "trips");
+    c->charged = local(w, 1, "charged");
     LLVMBuildStore(w->b, number(w, 0), c->trips);
     c->tid = wide(w, "tid");
     c->threads = wide(w, "ntid");
-    w->lane = LLVMBuildAnd(w->b, special(w, "tid"), LLVMConstInt(w->k->i32, RVM__WARP - 1, false), "lane");
+    c->lane = w->lane = LLVMBuildAnd(w->b, special(w, "tid"), LLVMConstInt(w->k->i32, RVM__WARP - 1, false), "lane");
     call_runtime(w, "rvm.device.begin", (LLVMValueRef[]){c->shared, c->tid}, 2);
 }
 

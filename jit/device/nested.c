@@ -8,7 +8,7 @@
  * Each barrier stands where all threads come, whatever the instance does: the first one leaves its code there, and enters it
  * again behind (threads.c). Memory that all of them see is laid out in words
  *
- *     which block | one has failed | sums of registers, 8 | their parts, 8 x 8 | terms .. | local arrays .. | what it takes ..
+ *     which block | one has failed | sums of registers, 8, and what was charged | their parts, 8 x 8 | terms .. | local arrays .. | what it takes ..
  *
  * where terms are those of 256 instances of a block within, a chunk of semantics, section 9: what they add to a register is
  * summed as it says there. */
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHICH, FAILED, SUMS, PARTS = SUMS + RVM__MOST_NESTED_SUMS, TERMS = PARTS + 8 * RVM__MOST_NESTED_SUMS };
+enum { WHICH, FAILED, SUMS, PARTS = SUMS + RVM__NESTED_CHARGED + 1, TERMS = PARTS + 8 * RVM__MOST_NESTED_SUMS };
 enum { CHUNK = 256, MOST_SITES = 64, MOST_FRAME = 40 << 10, MOST_DEPTH = 8 };
 
 typedef struct site {
@@ -122,7 +122,8 @@ static bool is_handed_over(LLVMValueRef v, unsigned depth) {
 
 static bool is_own(const rvm__device_kernel *x, LLVMValueRef alloca) {
     const rvm__device_cta *c = &x->cta;
-    return alloca == c->out || alloca == c->counts || alloca == c->state || alloca == c->trips;
+    return alloca == c->out || alloca == c->counts || alloca == c->state || alloca == c->trips ||
+           alloca == c->charged;
 }
 
 static void drop_lifetimes(const rvm__device_kernel *x) {
@@ -195,6 +196,19 @@ static LLVMValueRef hand_over(const nesting *w, site *s, LLVMValueRef v) {
     return LLVMBuildLoad2(b, LLVMTypeOf(v), behind(w, w->x->cta.shared, at), "");
 }
 
+/* What each instance charges, where that is known; else NULL. */
+static LLVMValueRef charge_of(const site *s) {
+    LLVMValueRef found = NULL;
+    for (LLVMUseRef u = LLVMGetFirstUse(LLVMGetParam(s->within->function, RVM__VECTORISED_OUT)); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef store = LLVMGetUser(u);
+        if (LLVMIsAGetElementPtrInst(store)) continue; /* of another count */
+        if (found || !LLVMIsAStoreInst(store) || !LLVMIsAConstantInt(LLVMGetOperand(store, 0))) return NULL;
+        found = LLVMGetOperand(store, 0);
+    }
+    return found;
+}
+_Static_assert(RVM__VECTORISED_CHARGED == 0, "it stands first");
+
 static void hand_over_all(const nesting *w, site *s, unsigned which) {
     LLVMBuilderRef b = w->k->b;
     const unsigned sums = s->within->sums, n = LLVMCountParams(s->within->function);
@@ -204,6 +218,8 @@ static void hand_over_all(const nesting *w, site *s, unsigned which) {
     LLVMValueRef most = LLVMBuildLoad2(b, w->k->i64, trips, ""), more = LLVMBuildICmp(b, LLVMIntUGT, count, most, "");
     LLVMBuildStore(b, LLVMBuildSelect(b, more, count, most, ""), trips);
     for (unsigned i = 0; i < sums; i++) LLVMBuildStore(b, LLVMGetOperand(s->marker, RVM__NESTED_SUMS + i), word(w, SUMS + i));
+    LLVMValueRef each = charge_of(s), charged = each ? LLVMBuildMul(b, count, each, "") : number(w, 0);
+    LLVMBuildStore(b, charged, word(w, SUMS + RVM__NESTED_CHARGED));
     s->lo = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_LO));
     s->count = hand_over(w, s, count);
     s->args[0] = LLVMConstNull(w->k->ptr);
@@ -237,11 +253,18 @@ static void begin_terms(const nesting *w, site *s, LLVMValueRef j) {
     }
 }
 
+static void add_to(const nesting *w, LLVMValueRef at, LLVMValueRef v) {
+    LLVMBuildStore(w->k->b, LLVMBuildAdd(w->k->b, LLVMBuildLoad2(w->k->b, w->k->i64, at, ""), v, ""), at);
+}
+
 /* This thread's of m instances, from that index on. */
 static void run_instances(const nesting *w, site *s, LLVMValueRef first, LLVMValueRef m) {
     LLVMBuilderRef b = w->k->b;
     LLVMValueRef f = s->within->function;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b), head = block(w, "each"), body = block(w, "one"), done = block(w, "done");
+    const rvm__device_cta *c = &w->x->cta;
+    const bool charges = !charge_of(s);
+    if (charges) LLVMBuildStore(b, number(w, 0), c->charged);
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, head);
     LLVMValueRef j = LLVMBuildPhi(b, w->k->i64, "");
@@ -250,12 +273,16 @@ static void run_instances(const nesting *w, site *s, LLVMValueRef first, LLVMVal
     s->args[RVM__VECTORISED_INDEX] = LLVMBuildAdd(b, first, j, "");
     begin_terms(w, s, j);
     LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, s->args, LLVMCountParams(f), "");
-    rvm__device_add_counts(w->k, w->x->cta.out, w->x->cta.counts);
-    LLVMValueRef next = LLVMBuildAdd(b, j, w->x->cta.threads, "");
+    rvm__device_add_counts(w->k, c->out, c->counts, RVM__VECTORISED_CHARGED + 1);
+    if (charges) add_to(w, c->charged, LLVMBuildLoad2(b, w->k->i64, c->out, ""));
+    LLVMValueRef next = LLVMBuildAdd(b, j, c->threads, "");
     LLVMBuildBr(b, head);
-    LLVMAddIncoming(j, &w->x->cta.tid, &here, 1);
+    LLVMAddIncoming(j, (LLVMValueRef[]){c->tid}, &here, 1);
     LLVMAddIncoming(j, &next, &body, 1);
     LLVMPositionBuilderAtEnd(b, done);
+    if (!charges) return;
+    LLVMValueRef charged = LLVMBuildLoad2(b, w->k->i64, c->charged, "");
+    call(w, "rvm.device.add_together", 3, (LLVMValueRef[]){word(w, SUMS + RVM__NESTED_CHARGED), charged, c->lane});
 }
 
 static void meet(const nesting *w) {
@@ -393,7 +420,7 @@ static bool make(nesting *w) {
     }
     rvm__demote(w->k, w->x->kernel, blocks, nblocks);
     rvm__realloc(w->k->al, blocks, size, 0);
-    connect(w);
+    connect(w);if(getenv("DUMPN")) {LLVMDumpValue(w->x->kernel);LLVMDumpValue(w->sites[0].within->function);}
     w->x->frame = (w->x->frame + 8 * (uint64_t)taken + 15) / 16 * 16;
     if (w->x->frame > MOST_FRAME) w->x->why = "what its threads share takes too much memory";
     return true;

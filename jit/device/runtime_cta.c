@@ -8,6 +8,7 @@
 /* begin: by all threads, before they meet first. This and the next are inlined once the instance is, whose blocks are told from
  * the kernel's own by that.
  * meet: all that was written before is seen behind it. All are at the same place, of those that a kernel has.
+ * add_together: what all threads of each warp have.
  * add_own: to an element that no other thread adds to before they meet.
  * sum_parts, sum_tree: what m instances of a chunk of a block within add to a register, n terms each of which the first stand
  * `stride` elements apart, is summed into eight parts, upwards or downwards; those in pairs, and that to *sum. */
@@ -131,6 +132,25 @@ const char rvm__cta_both[] =
     "  call void @rvm.device.fence()\n"
     "  call void @rvm.device.exit()\n"
     "  unreachable\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.add_together(ptr %p, i64 %x, i32 %lane) alwaysinline convergent nounwind {\n"
+    "  %a = call i64 @rvm.device.exchange(i64 %x, i32 -1, i32 16)\n"
+    "  %s = add i64 %x, %a\n"
+    "  %b = call i64 @rvm.device.exchange(i64 %s, i32 -1, i32 8)\n"
+    "  %t = add i64 %s, %b\n"
+    "  %c = call i64 @rvm.device.exchange(i64 %t, i32 -1, i32 4)\n"
+    "  %u = add i64 %t, %c\n"
+    "  %d = call i64 @rvm.device.exchange(i64 %u, i32 -1, i32 2)\n"
+    "  %v = add i64 %u, %d\n"
+    "  %e = call i64 @rvm.device.exchange(i64 %v, i32 -1, i32 1)\n"
+    "  %w = add i64 %v, %e\n"
+    "  %first = icmp eq i32 %lane, 0\n"
+    "  br i1 %first, label %add, label %on\n"
+    "add:\n"
+    "  %was = atomicrmw add ptr %p, i64 %w monotonic\n"
+    "  br label %on\n"
     "on:\n"
     "  ret void\n"
     "}\n"

@@ -4,7 +4,8 @@
  *     rvm.nested.N(first index, instances, whether they ascend, frame, registers that they add into ..,
  *                  what instance N takes behind its sums ..)
  *
- * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then. */
+ * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then, and rvm.nested_sum.i64(RVM__NESTED_CHARGED)
+ * what its instances have charged. Their other counts are those of the threads that run them. */
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"
@@ -104,6 +105,7 @@ bool rvm__nest(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     call(e, o, count);
     for (uint32_t k = 0; k < x->to.shared; k++)
         rvm__put_at(e, sum(e, (rvm_type)shared_of(e, x, k)->type, k), e->frame.reg[x->to.hidden + RVM__SUMS * k]);
+    count = LLVMBuildAdd(b, count, sum(e, RVM_I64, RVM__NESTED_CHARGED), "");
     rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->count.charged), count, ""), e->count.charged);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? LLVMBuildSub(b, hi, one, "") : lo);
     rvm__leave_sums(e, x);
