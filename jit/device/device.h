@@ -61,6 +61,7 @@ typedef struct rvm__device_kernel {
 void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
 #define RVM__ADD_WARP "rvm.warp."
 #define RVM__ADD_EACH "rvm.each."
+#define RVM__NESTED_NEW "rvm.nested_new" /* room for a local array of so many elements */
 #define RVM__FRAME    "rvm.frame" /* bytes of shared memory that are taken */
 #define RVM__ADD_OWN  "rvm.own." /* nested: to the CTA's copy, where its threads have elements of their own */
 

@@ -479,11 +479,12 @@ static void fail_if(const markers *m, LLVMValueRef c) {
     m->x->may_fail = true;
 }
 
-/* Memory of a local array, in place of the machine's. */
-static void new_array(const markers *m, LLVMValueRef v) {
-    LLVMValueRef n = LLVMGetOperand(v, 1), bits = LLVMGetOperand(v, 2);
+/* Memory of a local array, in place of the machine's; NULL: who fills it is told otherwise. */
+static void new_array(const markers *m, LLVMValueRef v, LLVMValueRef n, LLVMValueRef bits) {
     fail_if(m, call(m, "rvm.device.lacks", 4, (LLVMValueRef[]){m->top, m->size, n, m->control}));
-    LLVMReplaceAllUsesWith(v, call(m, "rvm.device.new", 4, (LLVMValueRef[]){m->arena, m->top, n, bits}));
+    LLVMValueRef p = call(m, "rvm.device.take", 3, (LLVMValueRef[]){m->arena, m->top, n});
+    if (bits) call(m, "rvm.device.fill", 3, (LLVMValueRef[]){p, n, bits});
+    LLVMReplaceAllUsesWith(v, p);
 }
 
 /* By zeros, of elements: each has 8 bytes. */
@@ -504,7 +505,9 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
     else if (!strcmp(name, RVM__RESULT))
         LLVMReplaceAllUsesWith(v, LLVMConstNull(m->k->i32));
     else if (!strcmp(name, "rvm__native_new"))
-        new_array(m, v);
+        new_array(m, v, LLVMGetOperand(v, 1), LLVMGetOperand(v, 2));
+    else if (!strcmp(name, RVM__NESTED_NEW))
+        new_array(m, v, LLVMGetOperand(v, 0), NULL);
     else if (!strcmp(name, "rvm__native_del"))
         call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
     else if (!strncmp(name, "llvm.memset.", 12) && is_clearing(v))

@@ -26,7 +26,7 @@ enum { CHUNK = 256, MOST_SITES = 64, MOST_FRAME = 40 << 10, MOST_DEPTH = 8 };
 
 typedef struct site {
     LLVMValueRef marker;
-    const rvm__device_within *within;
+    const rvm__device_within *within; /* NULL: a local array appears, which all of them fill */
     LLVMBasicBlockRef inner, rest; /* where all run its instances; where the first thread goes on */
     LLVMValueRef lo, count, args[RVM__MOST_VECTORISED_ARGS]; /* there: what an instance takes */
     unsigned taken;                                          /* words that are handed over */
@@ -56,8 +56,36 @@ static LLVMValueRef call(const nesting *w, const char *name, unsigned n, LLVMVal
     return LLVMBuildCall2(w->k->b, LLVMGlobalGetValueType(f), f, args, n, "");
 }
 
+/* A loop for j = own number .. n in steps of the threads: what is built before it ends is its body. */
+typedef struct share {
+    LLVMValueRef j;
+    LLVMBasicBlockRef head, done;
+} share;
+
 static LLVMBasicBlockRef block(const nesting *w, const char *name) {
     return LLVMAppendBasicBlockInContext(w->k->context, w->x->kernel, name);
+}
+
+static share share_begin(const nesting *w, LLVMValueRef n) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b), body = block(w, "one");
+    share s = {.head = block(w, "each"), .done = block(w, "done")};
+    LLVMBuildBr(b, s.head);
+    LLVMPositionBuilderAtEnd(b, s.head);
+    s.j = LLVMBuildPhi(b, w->k->i64, "");
+    LLVMAddIncoming(s.j, (LLVMValueRef[]){w->x->cta.tid}, &here, 1);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, s.j, n, ""), body, s.done);
+    LLVMPositionBuilderAtEnd(b, body);
+    return s;
+}
+
+static void share_end(const nesting *w, const share *s) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+    LLVMValueRef next = LLVMBuildAdd(b, s->j, w->x->cta.threads, "");
+    LLVMBuildBr(b, s->head);
+    LLVMAddIncoming(s->j, &next, &here, 1);
+    LLVMPositionBuilderAtEnd(b, s->done);
 }
 
 static bool is_marker(LLVMValueRef v) {
@@ -209,12 +237,11 @@ static LLVMValueRef charge_of(const site *s) {
 }
 _Static_assert(RVM__VECTORISED_CHARGED == 0, "it stands first");
 
-static void hand_over_all(const nesting *w, site *s, unsigned which) {
+static void hand_over_all(const nesting *w, site *s) {
     LLVMBuilderRef b = w->k->b;
     const unsigned sums = s->within->sums, n = LLVMCountParams(s->within->function);
     LLVMValueRef trips = w->x->cta.trips, count = LLVMGetOperand(s->marker, RVM__NESTED_COUNT);
     LLVMPositionBuilderBefore(b, s->marker);
-    LLVMBuildStore(b, number(w, which), word(w, WHICH));
     LLVMValueRef most = LLVMBuildLoad2(b, w->k->i64, trips, ""), more = LLVMBuildICmp(b, LLVMIntUGT, count, most, "");
     LLVMBuildStore(b, LLVMBuildSelect(b, more, count, most, ""), trips);
     for (unsigned i = 0; i < sums; i++) LLVMBuildStore(b, LLVMGetOperand(s->marker, RVM__NESTED_SUMS + i), word(w, SUMS + i));
@@ -261,25 +288,16 @@ static void add_to(const nesting *w, LLVMValueRef at, LLVMValueRef v) {
 static void run_instances(const nesting *w, site *s, LLVMValueRef first, LLVMValueRef m) {
     LLVMBuilderRef b = w->k->b;
     LLVMValueRef f = s->within->function;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(b), head = block(w, "each"), body = block(w, "one"), done = block(w, "done");
     const rvm__device_cta *c = &w->x->cta;
     const bool charges = !charge_of(s);
     if (charges) LLVMBuildStore(b, number(w, 0), c->charged);
-    LLVMBuildBr(b, head);
-    LLVMPositionBuilderAtEnd(b, head);
-    LLVMValueRef j = LLVMBuildPhi(b, w->k->i64, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, j, m, ""), body, done);
-    LLVMPositionBuilderAtEnd(b, body);
-    s->args[RVM__VECTORISED_INDEX] = LLVMBuildAdd(b, first, j, "");
-    begin_terms(w, s, j);
+    const share all = share_begin(w, m);
+    s->args[RVM__VECTORISED_INDEX] = LLVMBuildAdd(b, first, all.j, "");
+    begin_terms(w, s, all.j);
     LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, s->args, LLVMCountParams(f), "");
     rvm__device_add_counts(w->k, c->out, c->counts, RVM__VECTORISED_CHARGED + 1);
     if (charges) add_to(w, c->charged, LLVMBuildLoad2(b, w->k->i64, c->out, ""));
-    LLVMValueRef next = LLVMBuildAdd(b, j, c->threads, "");
-    LLVMBuildBr(b, head);
-    LLVMAddIncoming(j, (LLVMValueRef[]){c->tid}, &here, 1);
-    LLVMAddIncoming(j, &next, &body, 1);
-    LLVMPositionBuilderAtEnd(b, done);
+    share_end(w, &all);
     if (!charges) return;
     LLVMValueRef charged = LLVMBuildLoad2(b, w->k->i64, c->charged, "");
     call(w, "rvm.device.add_together", 3, (LLVMValueRef[]){word(w, SUMS + RVM__NESTED_CHARGED), charged, c->lane});
@@ -333,19 +351,46 @@ static void run_chunks(const nesting *w, site *s) {
 }
 _Static_assert(CHUNK == 1 << 8, "bits");
 
-static void build(const nesting *w, site *s, unsigned which) {
-    s->inner = block(w, "within");
-    hand_over_all(w, s, which);
+static void run(const nesting *w, site *s) {
+    hand_over_all(w, s);
     LLVMPositionBuilderAtEnd(w->k->b, s->inner);
-    if (s->within->sums)
+    if (s->within->sums) {
         run_chunks(w, s);
-    else {
-        run_instances(w, s, s->lo, s->count);
-        meet(w);
+        return;
     }
-    LLVMBuildBr(w->k->b, w->x->cta.turn);
+    run_instances(w, s, s->lo, s->count);
+    meet(w);
 }
 
+/* The elements of an array that the first thread has found room for. */
+static void fill(const nesting *w, site *s) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMPositionBuilderBefore(b, s->marker);
+    LLVMValueRef n = LLVMGetOperand(s->marker, 1), at = number(w, RVM__ARRAY_HEADER);
+    LLVMTypeRef type = LLVMFunctionType(w->k->ptr, (LLVMTypeRef[]){w->k->i64}, 1, false);
+    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, RVM__NESTED_NEW);
+    if (!f) f = LLVMAddFunction(w->k->module, RVM__NESTED_NEW, type);
+    LLVMValueRef p = LLVMBuildCall2(b, type, f, &n, 1, "");
+    LLVMReplaceAllUsesWith(s->marker, p);
+    p = hand_over(w, s, p);
+    n = hand_over(w, s, n);
+    LLVMValueRef bits = hand_over(w, s, LLVMGetOperand(s->marker, 2));
+    const share all = share_begin(w, n);
+    LLVMBuildStore(b, bits, LLVMBuildInBoundsGEP2(b, w->k->i64, behind(w, p, at), (LLVMValueRef[]){all.j}, 1, ""));
+    share_end(w, &all);
+    meet(w);
+}
+
+static void build(const nesting *w, site *s, unsigned which) {
+    s->inner = block(w, "within");
+    LLVMPositionBuilderBefore(w->k->b, s->marker);
+    LLVMBuildStore(w->k->b, number(w, which), word(w, WHICH));
+    if (s->within)
+        run(w, s);
+    else
+        fill(w, s);
+    LLVMBuildBr(w->k->b, w->x->cta.turn);
+}
 /* ---- all ---- */
 
 static LLVMValueRef next_call(LLVMValueRef kernel, LLVMValueRef behind_it, const char *prefix) {
@@ -358,11 +403,16 @@ static LLVMValueRef next_call(LLVMValueRef kernel, LLVMValueRef behind_it, const
 }
 
 static bool find_sites(nesting *w) {
-    for (LLVMValueRef v = NULL; (v = next_call(w->x->kernel, v, RVM__NESTED));) {
+    bool any = false;
+    for (LLVMValueRef v = NULL; (v = next_call(w->x->kernel, v, RVM__NESTED)); any = true) {
         if (w->n == MOST_SITES) return false;
         w->sites[w->n++] = (site){.marker = v, .within = find(w->x, v)};
     }
-    return w->n;
+    for (LLVMValueRef v = NULL; (v = next_call(w->x->kernel, v, "rvm__native_new"));) {
+        if (w->n == MOST_SITES) return false;
+        w->sites[w->n++] = (site){.marker = v};
+    }
+    return any;
 }
 
 /* Behind a block the first thread reads what its registers are. */
@@ -408,7 +458,7 @@ static bool make(nesting *w) {
     drop_lifetimes(w->x);
     if (!find_sites(w)) return w->x->why = "it has no block within that its threads could share, or too many", false;
     for (unsigned n = 0; n < w->n; n++)
-        if (terms_of(w->sites[n].within) > terms) terms = terms_of(w->sites[n].within);
+        if (w->sites[n].within && terms_of(w->sites[n].within) > terms) terms = terms_of(w->sites[n].within);
     w->x->frame = 8 * (uint64_t)(TERMS + terms * CHUNK);
     share_locals(w);
     for (unsigned n = 0; n < w->n; n++) w->sites[n].rest = rvm__split_behind(w->k, w->sites[n].marker);

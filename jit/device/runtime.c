@@ -18,7 +18,7 @@
  * fail: the instance of that number does not go on, if c.
  * add_term: what is added to *p by the instance i of n in its *slot-th addition, of which the first `most` are kept.
  * clear: words, of which there are whole ones; what LLVM makes of memset for devices stores bytes.
- * lacks, new, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
+ * lacks, take, fill, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
  * count: what all threads of the warp have, together, is added to, or compared with, what stands there. */
 #define SHUFFLE "define i32 @rvm.device.shuffle(i32 %mask, i32 %x, i32 %bits, i32 %c) alwaysinline convergent nounwind {\n"
 #define EXIT    "define void @rvm.device.exit() alwaysinline nounwind {\n"
@@ -115,18 +115,21 @@ static const char both[] =
     "on:\n"
     "  ret i1 %beyond\n"
     "}\n"
-    "define ptr @rvm.device.new(ptr %arena, ptr %top, i64 %n, i64 %bits) alwaysinline nounwind {\n"
-    "take:\n"
+    "define ptr @rvm.device.take(ptr %arena, ptr %top, i64 %n) alwaysinline nounwind {\n"
     "  %from = load i64, ptr %top\n"
     "  %length = shl i64 %n, 3\n"
     "  %bytes = add i64 %length, 16\n"
     "  %to = add i64 %from, %bytes\n"
     "  store i64 %to, ptr %top\n"
     "  %p = getelementptr i8, ptr %arena, i64 %from\n"
+    "  ret ptr %p\n"
+    "}\n"
+    "define void @rvm.device.fill(ptr %p, i64 %n, i64 %bits) alwaysinline nounwind {\n"
+    "entry:\n"
     "  %first = getelementptr i8, ptr %p, i64 16\n"
     "  br label %head\n"
     "head:\n"
-    "  %i = phi i64 [0, %take], [%j, %fill]\n"
+    "  %i = phi i64 [0, %entry], [%j, %fill]\n"
     "  %more = icmp ult i64 %i, %n\n"
     "  br i1 %more, label %fill, label %done\n"
     "fill:\n"
@@ -135,7 +138,7 @@ static const char both[] =
     "  %j = add i64 %i, 1\n"
     "  br label %head\n"
     "done:\n"
-    "  ret ptr %p\n"
+    "  ret void\n"
     "}\n"
     "define void @rvm.device.del(ptr %top, i64 %n) alwaysinline nounwind {\n"
     "  %to = load i64, ptr %top\n"
