@@ -157,7 +157,7 @@ static rvm_status nest(making *m) {
 static rvm_status make_kernels(making *m) {
     for (unsigned n = 0; n < m->n; n++) {
         rvm__device_kernel *x = &m->kernels[n];
-        snprintf(x->name, sizeof x->name, "rvm_kernel_%u", n);
+        snprintf(x->name, sizeof x->name, x->nested ? "rvm_nested_%u" : "rvm_kernel_%u", n);
         x->grid = m->grid;
         rvm__device_additions(&m->k, x);
         if (!x->why) rvm__device_wrap(&m->k, x);
@@ -290,6 +290,12 @@ static LLVMValueRef define(const rvm__build *k, const rvm__device_kernel *x, LLV
     return constant(k, record_of(k, x, ptx, size, nested), "rvm.kernel");
 }
 
+static void stays_single(rvm__build *k, const rvm__device_kernel *x) {
+    char why[160];
+    snprintf(why, sizeof why, "no CTA for each instance: %.110s", x->why);
+    rvm__stays_on_host(k, x->from->line, why);
+}
+
 /* A kernel follows the nested one of the same block, if there is one (find). */
 static void define_all(making *m, LLVMMemoryBufferRef ptx) {
     rvm__build *k = m->host;
@@ -301,6 +307,7 @@ static void define_all(making *m, LLVMMemoryBufferRef ptx) {
         if (!ptx) x->kernel = NULL;
         if (x->nested) {
             nested = x->kernel ? define(k, x, all, size + 1, none) : none;
+            if (x->why) stays_single(k, x);
             continue;
         }
         k->made += x->kernel || nested != none;
