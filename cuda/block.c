@@ -14,7 +14,7 @@
 #include "out_of_line.h"
 #include "support.h"
 
-enum { MOST_CTAS = 4096, MOST_TRIES = 4, MOST_ARENA = 256 << 10, MOST_NESTED_ARENA = 64 << 20 };
+enum { MOST_CTAS = 4096, MOST_TRIES = 8, MOST_ARENA = 256 << 10, MOST_NESTED_ARENA = 64 << 20 };
 
 static bool failed(const rvm__block_run *r, int code, const char *doing) {
     return rvm__cuda_failed(r->c, code, doing, r->err);
@@ -38,9 +38,7 @@ static bool take_copies(rvm__block_run *r) {
         r->offsets[v] = r->stride;
         r->stride += (r->places[v].bytes + 127) / 128 * 128;
     }
-    r->ncopies = r->k->frame                ? rvm__cuda_nested_copies(r)
-                 : warps < RVM__KERNEL_COPIES ? warps
-                                              : RVM__KERNEL_COPIES;
+    r->ncopies = r->k->frame ? rvm__cuda_nested_copies(r) : warps < RVM__KERNEL_COPIES ? warps : RVM__KERNEL_COPIES;
     r->copies = rvm__cuda_take(r->c, r->ncopies * r->stride, r->err);
     return r->copies &&
            !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
@@ -103,7 +101,8 @@ static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n) {
                                   .addresses = r->addresses ? r->addresses->p : 0,
                                   .additions = r->kernel->additions,
                                   .locals = shape.locals,
-                                  .ncopies = r->ncopies};
+                                  .ncopies = r->ncopies,
+                                  .each = r->kernel->each};
     for (uint64_t p = 0; p < r->k->nparams; p++)
         if (r->k->params[p].view != RVM__KERNEL_KNOWN) values[count++] = param_of(r, p);
     memcpy(&values[count], &l, sizeof l);
@@ -221,8 +220,10 @@ static bool run_all(rvm__block_run *r) {
         const bool more = r->c->control->additions > r->kernel->additions;
         const uint64_t most = r->k->frame ? MOST_NESTED_ARENA : MOST_ARENA;
         r->kernel->too_large = needed > most;
-        if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > most || r->c->lost) return false;
+        const uint64_t each = r->c->control->each;
+        if (r->c->control->failed == UINT64_MAX || !(needed || more || each) || needed > most || r->c->lost) return false;
         if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
+        if (each) r->kernel->each = each;
         if (more) r->kernel->additions = r->c->control->additions;
         for (uint64_t v = 0; v < r->k->nviews; v++) /* what stood there */
             if (r->k->views[v].root == v && r->k->views[v].uses & 2) {

@@ -103,7 +103,8 @@ typedef struct rvm__loaded_kernel {
     uint64_t trips;      /* nested: instances that blocks within had, at most; 0: not known yet */
     bool too_large;      /* local arrays are, for a thread */
     uint64_t arena;      /* bytes of local arrays, */
-    uint64_t additions;  /* and additions to elements that are kept, of an instance */
+    uint64_t additions;  /* and additions to elements that are kept, of an instance; */
+    uint64_t each;       /* nested: of one of a block within */
     uint64_t *addresses; /* of these, as they were last, `naddresses`; and what sum_log takes for them: */
     uint64_t naddresses, nelements;
     rvm__buffer *lists; /* elements, from, list; or NULL */
@@ -171,10 +172,10 @@ typedef struct rvm__block_run { /* a block that runs as a kernel */
     rvm__loaded_kernel *kernel;
     rvm__place *places;
     rvm__buffer *copies, *terms, *totals, *log, *addresses, *locals; /* NULL: none */
-    uint64_t offsets[RVM__MOST_KERNEL_PARAMS];              /* by view, of its root's copy within one */
-    uint64_t stride;                                        /* bytes of a copy of all arrays that are copied */
-    uint64_t ncopies, nterms, nchunks;                      /* nterms: of an instance */
-    rvm_value *sums;                                        /* on the host: [register][chunk] */
+    uint64_t offsets[RVM__MOST_KERNEL_PARAMS];                       /* by view, of its root's copy within one */
+    uint64_t stride;                                                 /* bytes of a copy of all arrays that are copied */
+    uint64_t ncopies, nterms, nchunks;                               /* nterms: of an instance */
+    rvm_value *sums;                                                 /* on the host: [register][chunk] */
     int64_t fuel;
     double seconds;
     rvm_error *err;

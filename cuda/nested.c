@@ -1,21 +1,21 @@
-/* nested.c: blocks that have a kernel with a CTA for each instance (jit/device/nested.c): when that one is taken, and how large
- * it is.
+/* nested.c: blocks that have a kernel with a CTA for each instance (jit/device/nested.c): when that one is taken, and how
+ * large it is.
  *
- * A thread an instance fills the device where there are many instances; with fewer, or where an instance's local arrays are too
- * large for a thread, a CTA has it. How many instances the blocks within have is known once the kernel has run: the CTAs of
- * later launches are as large, and where there are too few of them it is not taken again. */
+ * A thread an instance fills the device where there are many instances; with fewer, or where an instance's local arrays are
+ * too large for a thread, a CTA has it. How many instances the blocks within have is known once the kernel has run: the CTAs
+ * of later launches are as large, and where there are too few of them it is not taken again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda.h"
 
 enum {
-    FEW = 256,                        /* instances on a multiprocessor, below which threads wait for memory */
-    LEAST_TRIPS = 8,                  /* of a warp's 32 threads */
-    USUAL_TRIPS = 64,                 /* before any is known */
-    MOST_COPIES = 1024,               /* of arrays that instances add into, */
-    MOST_CTAS = 4096,                 /* and CTAs without such */
-    USUAL_SHARED = 48 << 10           /* bytes that a CTA has without asking */
+    FEW = 256,              /* instances on a multiprocessor, below which threads wait for memory */
+    LEAST_TRIPS = 8,        /* of a warp's 32 threads */
+    USUAL_TRIPS = 64,       /* before any is known */
+    MOST_COPIES = 1024,     /* of arrays that instances add into, */
+    MOST_CTAS = 4096,       /* and CTAs without such */
+    USUAL_SHARED = 48 << 10 /* bytes that a CTA has without asking */
 };
 static const uint64_t most_memory = UINT64_C(4) << 30; /* of copies, and of local arrays */
 

@@ -641,8 +641,8 @@ int main(int argc, char **argv) {
     if (native.device) {
         rvm_cuda_totals d;
         rvm_cuda_stats(native.device, &d);
-        printf("%" PRIu64 " blocks on the device, %" PRIu64 " a CTA each instance; %" PRIu64 " not, the last: %s\n", d.blocks, d.nested,
-               d.on_host, d.why);
+        printf("%" PRIu64 " blocks on the device, %" PRIu64 " a CTA each instance; %" PRIu64 " not, the last: %s\n",
+               d.blocks, d.nested, d.on_host, d.why);
         good = good && d.blocks;
     }
     native_close(&native);

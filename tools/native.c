@@ -98,7 +98,8 @@ static void tell_device(const tool *t) {
     say(t,
         "device: %" PRIu64 " parallel blocks, %" PRIu64 " of them a CTA for each instance, in %" PRIu64
         " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
-        s.blocks, s.nested, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded, 1e-6 * (double)s.downloaded);
+        s.blocks, s.nested, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded,
+        1e-6 * (double)s.downloaded);
     if (s.on_host) say(t, "%" PRIu64 " parallel blocks on the host, the last: %s", s.on_host, s.why);
 }
 

@@ -100,6 +100,10 @@ static bool take_apart(const rvm__build *k, LLVMValueRef to, rvm_type type, uint
     if (!rvm__is_floating(type) || !LLVMGetFirstUse(to)) return true; /* of i64 and fix any order will do */
     terms t = {.n = 0};
     const bool plain = find_ends(to, &c) && type == RVM_F64;
+    if (plain && LLVMGetOperand(c.store, 0) == c.load) { /* nothing; the term stays what adds nothing */
+        LLVMInstructionEraseFromParent(c.store);
+        return !LLVMGetFirstUse(c.load);
+    }
     if (!plain || !follow(k, &c, LLVMGetOperand(c.store, 0), &t, MOST_DEPTH) || !is_used_so(&c) || !t.n) return false;
     LLVMPositionBuilderBefore(k->b, c.store);
     for (unsigned i = 0; i < t.n; i++) {
@@ -112,7 +116,8 @@ static bool take_apart(const rvm__build *k, LLVMValueRef to, rvm_type type, uint
 }
 
 /* With fast math an instance has one term, whatever its order. */
-static void look_at_sum(const rvm__build *k, rvm__device_kernel *x, LLVMValueRef f, unsigned n, rvm_type type, uint64_t *to) {
+static void look_at_sum(const rvm__build *k, rvm__device_kernel *x, LLVMValueRef f, unsigned n, rvm_type type,
+                        uint64_t *to) {
     if (take_apart(k, LLVMGetParam(f, RVM__VECTORISED_SUMS + n), type, to) || k->fast) return;
     x->why = "it adds to a register under a condition, in a loop or in f32, in an order of its own unless math is fast";
 }
@@ -219,28 +224,95 @@ static bool is_real(LLVMValueRef call) {
 }
 
 /* Twice: which arrays have copies, then what becomes of the additions. */
-static void look_at_shared(const rvm__build *k, rvm__device_kernel *x, const rvm__device_within *within, bool change) {
+static void look_at_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, bool change) {
     LLVMValueRef f = within ? within->function : x->instance;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
             next = LLVMGetNextInstruction(v);
             if (!is_addition(v)) continue;
             const unsigned n = argument_everywhere(x, within, v), nargs = x->from->nargs;
-            if (change)
+            if (change && is_real(v) && !k->fast)
+                call_in_place(k, v, within ? RVM__ADD_WITHIN : RVM__ADD_WARP);
+            else if (change)
                 call_in_place(k, v, n < nargs && x->by_copies[n] ? RVM__ADD_OWN : RVM__ADD_EACH);
             else if (is_real(v) && !k->fast)
-                x->why = "its instances add into elements, in their order unless math is fast";
+                x->logs = true;
             else if (n == nargs || !is_real(v) || !x->from->args[n].summed)
                 no_copies(x, n == nargs ? 0 : x->from->args[n].root, n == nargs);
         }
 }
 
-static void look_at_all_shared(const rvm__build *k, rvm__device_kernel *x) {
-    for (unsigned n = 0; n < x->from->nargs; n++) x->by_copies[n] = x->from->args[n].shared;
-    for (int change = 0; change < 2; change++) {
-        look_at_shared(k, x, NULL, change);
-        for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], change);
+/* ---- the same, strictly: all instances add to the same elements, in the same order ---- */
+
+static bool has_order(const rvm__device_kernel *x, const rvm__flow *w, const rvm__device_within *within) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
+            if (!is_addition(v) || !is_real(v)) continue;
+            const unsigned n = argument_everywhere(x, within, v);
+            if (n == x->from->nargs || !x->from->args[n].summed || w->why) return false;
+            if (!is_common(w, b) || rvm__is_varying(w, LLVMGetOperand(v, 0))) return false;
+        }
+    return true;
+}
+
+/* Sums of blocks within may differ, which is not seen of the marker. */
+static bool begin_flow(rvm__flow *w) {
+    if (!rvm__flow_begin(w) || !rvm__graph_find(w)) return false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+            if (LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), RVM__NESTED_SUM, strlen(RVM__NESTED_SUM)))
+                rvm__item_of(w, v)->varying = true;
+    return true;
+}
+
+/* What an instance of a block within takes differs where it does in the instance around; its index does not. */
+static bool hand_down(const rvm__flow *around, rvm__flow *w, const rvm__device_within *within, LLVMValueRef marker) {
+    const bool same = is_common(around, LLVMGetInstructionParent(marker)) &&
+                      !rvm__is_varying(around, LLVMGetOperand(marker, RVM__NESTED_LO)) &&
+                      !rvm__is_varying(around, LLVMGetOperand(marker, RVM__NESTED_COUNT));
+    for (unsigned p = RVM__VECTORISED_SUMS + within->sums; p < LLVMCountParams(w->function); p++) {
+        LLVMValueRef v = LLVMGetOperand(marker, RVM__NESTED_SUMS - RVM__VECTORISED_SUMS + p);
+        rvm__item *i = rvm__item_of(w, LLVMGetParam(w->function, p));
+        i->varying |= rvm__is_varying(around, v);
+        if (i->memory && rvm__memory_of(around, v) != RVM__SHARED) i->memory = RVM__PRIVATE_MEMORY;
     }
+    return same;
+}
+
+static bool has_order_within(const rvm__build *k, const rvm__device_kernel *x, const rvm__flow *around,
+                             rvm__device_within *within) {
+    rvm__flow w = {.function = within->function, .al = k->al};
+    bool good = true;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w.function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+            within->adds |= is_addition(v) && is_real(v);
+    if (!within->adds) return true;
+    good = rvm__flow_begin(&w) && rvm__graph_find(&w);
+    if (good) rvm__item_of(&w, LLVMGetParam(w.function, RVM__VECTORISED_INDEX))->varying = false;
+    for (LLVMUseRef u = LLVMGetFirstUse(within->marker); u && good; u = LLVMGetNextUse(u))
+        if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(LLVMGetUser(u))) == x->instance)
+            good = hand_down(around, &w, within, LLVMGetUser(u));
+    good = good && rvm__uniform_find(&w) && has_order(x, &w, within);
+    rvm__flow_end(&w);
+    return good;
+}
+
+static void look_at_order(const rvm__build *k, rvm__device_kernel *x) {
+    rvm__flow w = {.function = x->instance, .al = k->al};
+    bool good = begin_flow(&w) && rvm__uniform_find(&w) && has_order(x, &w, NULL);
+    for (unsigned n = 0; n < x->nwithin && good; n++) good = has_order_within(k, x, &w, &x->within[n]);
+    rvm__flow_end(&w);
+    if (!good) x->why = "its instances add into elements that differ, in their order unless math is fast";
+}
+
+static void look_at_all_shared(const rvm__build *k, rvm__device_kernel *x) {
+    for (unsigned n = 0; n < x->from->nargs; n++) x->by_copies[n] = k->fast && x->from->args[n].shared;
+    look_at_shared(k, x, NULL, false);
+    for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], false);
+    if (x->logs) look_at_order(k, x);
+    if (x->why) return;
+    look_at_shared(k, x, NULL, true);
+    for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], true);
     for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
 }
 

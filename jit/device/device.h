@@ -23,6 +23,7 @@ enum { RVM__MOST_TERMS = 32, RVM__MOST_WITHIN = 16 };
 typedef struct rvm__device_within {
     LLVMValueRef function, marker; /* marker: what is called where the block is (lower/nested.c) */
     unsigned sums;
+    bool adds; /* to elements, whose additions are kept */
     uint64_t terms[RVM__MOST_NESTED_SUMS];
 } rvm__device_within;
 /* What a kernel that has a CTA for each instance begins with (kernel_ir.c); nested.c puts blocks within into it. */
@@ -33,6 +34,8 @@ typedef struct rvm__device_cta {
     LLVMValueRef out, counts, state, trips;    /* allocas, and */
     LLVMValueRef charged;                      /* what this thread's instances of a block within have charged */
     LLVMValueRef resume, choose;               /* switches: where the first thread goes on; which block all run */
+    LLVMValueRef slot, slot_within;            /* of additions that are kept: allocas, or NULL; of a block within */
+    LLVMValueRef each, control;                /* as in rvm__kernel_launch */
     unsigned places;                           /* where threads meet */
     LLVMBasicBlockRef turn, meet;              /* where a block within is done; where one begins */
     LLVMBasicBlockRef blocks[RVM__CTA_BLOCKS]; /* all that are no instance's */
@@ -59,11 +62,12 @@ typedef struct rvm__device_kernel {
 /* Takes the additions of an instance apart: those to registers become terms; each to an element goes to RVM__ADD_WARP, where
  * all instances add to the same one, or to RVM__ADD_EACH. x->why tells what cannot be. */
 void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
-#define RVM__ADD_WARP "rvm.warp."
-#define RVM__ADD_EACH "rvm.each."
+#define RVM__ADD_WARP   "rvm.warp."
+#define RVM__ADD_EACH   "rvm.each."
 #define RVM__NESTED_NEW "rvm.nested_new" /* room for a local array of so many elements */
-#define RVM__FRAME    "rvm.frame" /* bytes of shared memory that are taken */
-#define RVM__ADD_OWN  "rvm.own." /* nested: to the CTA's copy, where its threads have elements of their own */
+#define RVM__FRAME      "rvm.frame"      /* bytes of shared memory that are taken */
+#define RVM__ADD_WITHIN "rvm.within."    /* nested, strictly: of a block within */
+#define RVM__ADD_OWN    "rvm.own."       /* nested: to the CTA's copy, where its threads have elements of their own */
 
 /* ---- kernel_ir.c ---- */
 /* x->kernel, which calls x->instance. */

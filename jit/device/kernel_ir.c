@@ -24,8 +24,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA, LOG, ADDRESSES, ADDITIONS, LOCALS, NCOPIES };
-_Static_assert(offsetof(rvm__kernel_launch, ncopies) == 8 * NCOPIES && sizeof(rvm__kernel_launch) == 8 * (NCOPIES + 1),
+enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA, LOG, ADDRESSES, ADDITIONS, LOCALS, NCOPIES, EACH };
+_Static_assert(offsetof(rvm__kernel_launch, each) == 8 * EACH && sizeof(rvm__kernel_launch) == 8 * (EACH + 1),
                "parameters in the order of the launch");
 _Static_assert(offsetof(rvm__kernel_control, charged) == 8 &&
                    offsetof(rvm__kernel_control, erased) == 8 * (1 + RVM__VECTORISED_ERASED),
@@ -146,8 +146,8 @@ static void keep_terms(const wrap *w) {
 static LLVMValueRef in_copy(const wrap *w, LLVMValueRef offset) {
     LLVMValueRef own = LLVMBuildAdd(w->b, launch(w, FIRST), w->i, ""), warp = LLVMBuildLShr(w->b, own, number(w, 5), "");
     LLVMValueRef last = LLVMBuildSub(w->b, launch(w, NCOPIES), number(w, 1), "");
-    LLVMValueRef copy = w->x->nested ? LLVMBuildAnd(w->b, own, last, "")
-                                     : LLVMBuildAnd(w->b, warp, number(w, RVM__KERNEL_COPIES - 1), "");
+    LLVMValueRef copy =
+        w->x->nested ? LLVMBuildAnd(w->b, own, last, "") : LLVMBuildAnd(w->b, warp, number(w, RVM__KERNEL_COPIES - 1), "");
     LLVMValueRef at = LLVMBuildAdd(w->b, LLVMBuildMul(w->b, copy, launch(w, STRIDE), ""), offset, "");
     return behind(w, launch(w, COPIES), at);
 }
@@ -156,10 +156,12 @@ _Static_assert((RVM__KERNEL_COPIES & (RVM__KERNEL_COPIES - 1)) == 0 && RVM__WARP
 /* How many additions an instance has: all have as many. */
 static void tell_additions(const wrap *w) {
     LLVMValueRef n = LLVMBuildLoad2(w->b, w->k->i64, w->slot, "");
-    LLVMValueRef args[4] = {launch(w, CONTROL), n, launch(w, ADDITIONS), LLVMBuildAdd(w->b, launch(w, FIRST), w->i, "")};
+    LLVMValueRef args[3] = {launch(w, CONTROL), n, launch(w, ADDITIONS)};
     LLVMValueRef f = LLVMGetNamedFunction(w->k->module, "rvm.device.tell_additions");
-    LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
-    w->x->may_fail = true;
+    LLVMValueRef beyond = LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 3, "");
+    f = LLVMGetNamedFunction(w->k->module, RVM__BAIL_OUT);
+    LLVMTypeRef type = LLVMFunctionType(w->k->nothing, (LLVMTypeRef[]){w->k->i1}, 1, false);
+    LLVMBuildCall2(w->b, type, f ? f : LLVMAddFunction(w->k->module, RVM__BAIL_OUT, type), &beyond, 1, "");
 }
 
 /* What the instance takes; how much. */
@@ -184,9 +186,9 @@ void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef 
         LLVMValueRef to = LLVMBuildInBoundsGEP2(k->b, k->i8, counts, &at, 1, "");
         LLVMValueRef now = LLVMBuildLoad2(k->b, k->i64, from, ""), was = LLVMBuildLoad2(k->b, k->i64, to, "");
         LLVMValueRef more = LLVMBuildICmp(k->b, LLVMIntUGT, now, was, "");
-        LLVMBuildStore(k->b,
-                       c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(k->b, more, now, was, "") : LLVMBuildAdd(k->b, was, now, ""),
-                       to);
+        LLVMBuildStore(
+            k->b, c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(k->b, more, now, was, "") : LLVMBuildAdd(k->b, was, now, ""),
+            to);
     }
 }
 
@@ -340,6 +342,10 @@ static void begin_cta(wrap *w) {
     c->state = local(w, 1, "state");
     c->trips = local(w, 1, "trips");
     c->charged = local(w, 1, "charged");
+    c->slot = w->slot;
+    c->slot_within = local(w, 1, "rvm.slot_within");
+    c->each = launch(w, EACH);
+    c->control = launch(w, CONTROL);
     LLVMBuildStore(w->b, number(w, 0), c->trips);
     c->tid = wide(w, "tid");
     c->threads = wide(w, "ntid");
@@ -459,7 +465,8 @@ static LLVMValueRef named(const rvm__device_kernel *x, const char *name) {
 typedef struct markers {
     const rvm__build *k;
     rvm__device_kernel *x;
-    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, log, addresses, n, additions;
+    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, slot_within, log, addresses, n,
+        additions;
 } markers;
 
 static LLVMValueRef call(const markers *m, const char *name, unsigned n, LLVMValueRef *args) {
@@ -485,6 +492,11 @@ static void new_array(const markers *m, LLVMValueRef v, LLVMValueRef n, LLVMValu
     LLVMValueRef p = call(m, "rvm.device.take", 3, (LLVMValueRef[]){m->arena, m->top, n});
     if (bits) call(m, "rvm.device.fill", 3, (LLVMValueRef[]){p, n, bits});
     LLVMReplaceAllUsesWith(v, p);
+}
+
+static void keep_addition(const markers *m, LLVMValueRef v, LLVMValueRef slot) {
+    call(m, "rvm.device.add_term", 8,
+         (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), slot, m->log, m->addresses, m->n, m->i, m->additions});
 }
 
 /* By zeros, of elements: each has 8 bytes. */
@@ -513,9 +525,9 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
     else if (!strncmp(name, "llvm.memset.", 12) && is_clearing(v))
         call(m, "rvm.device.clear", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 2)});
     else if (!strcmp(name, RVM__ADD_WARP "f64") && m->x->logs)
-        call(m, "rvm.device.add_term", 8,
-             (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->slot, m->log, m->addresses, m->n, m->i,
-                              m->additions});
+        keep_addition(m, v, m->slot);
+    else if (!strcmp(name, RVM__ADD_WITHIN "f64"))
+        keep_addition(m, v, m->slot_within);
     else if (!strcmp(name, RVM__ADD_WARP "f64"))
         call(m, "rvm.device.add_warp.f64", 5,
              (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->mask, m->lane, m->active});
@@ -554,6 +566,7 @@ void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {
                        .arena = named(x, "rvm.arena"),
                        .top = named(x, "rvm.top"),
                        .slot = named(x, "rvm.slot"),
+                       .slot_within = named(x, "rvm.slot_within"),
                        .log = LLVMGetParam(x->kernel, own + LOG),
                        .addresses = LLVMGetParam(x->kernel, own + ADDRESSES),
                        .n = LLVMGetParam(x->kernel, own + COUNT),

@@ -1,5 +1,5 @@
-/* nested.c: a kernel whose CTAs each have an instance (kernel_ir.c). The first thread walks it; at a block within all meet, and
- * each thread runs every so manieth of that block's instances:
+/* nested.c: a kernel whose CTAs each have an instance (kernel_ir.c). The first thread walks it; at a block within all meet,
+ * and each thread runs every so manieth of that block's instances:
  *
  *     first thread ──▶ says which block, and what it takes ──┐ meet ┌▶ for (k = own number; k < n; k += threads) instance k
  *         ▲                                                  └──────┘         │
@@ -8,7 +8,8 @@
  * Each barrier stands where all threads come, whatever the instance does: the first one leaves its code there, and enters it
  * again behind (threads.c). Memory that all of them see is laid out in words
  *
- *     which block | one has failed | sums of registers, 8, and what was charged | their parts, 8 x 8 | terms .. | local arrays .. | what it takes ..
+ *     which block | one has failed | sums of registers, 8, and what was charged | their parts, 8 x 8 | terms .. | local
+ * arrays .. | what it takes ..
  *
  * where terms are those of 256 instances of a block within, a chunk of semantics, section 9: what they add to a register is
  * summed as it says there. */
@@ -27,9 +28,9 @@ enum { CHUNK = 256, MOST_SITES = 64, MOST_FRAME = 40 << 10, MOST_DEPTH = 8 };
 typedef struct site {
     LLVMValueRef marker;
     const rvm__device_within *within; /* NULL: a local array appears, which all of them fill */
-    LLVMBasicBlockRef inner, rest; /* where all run its instances; where the first thread goes on */
-    LLVMValueRef lo, count, args[RVM__MOST_VECTORISED_ARGS]; /* there: what an instance takes */
-    unsigned taken;                                          /* words that are handed over */
+    LLVMBasicBlockRef inner, rest;    /* where all run its instances; where the first thread goes on */
+    LLVMValueRef lo, count, slot, args[RVM__MOST_VECTORISED_ARGS]; /* there: what an instance takes */
+    unsigned taken;                                                /* words that are handed over */
 } site;
 
 typedef struct nesting {
@@ -95,7 +96,8 @@ static bool is_marker(LLVMValueRef v) {
 /* ---- blocks within, before the instance is inlined ---- */
 
 static LLVMValueRef function_of(const rvm__build *k, LLVMValueRef marker) {
-    return rvm__instance_function(k, RVM__INSTANCE, (unsigned)strtoul(rvm__callee_name(marker) + strlen(RVM__NESTED), NULL, 10));
+    return rvm__instance_function(k, RVM__INSTANCE,
+                                  (unsigned)strtoul(rvm__callee_name(marker) + strlen(RVM__NESTED), NULL, 10));
 }
 
 static const rvm__device_within *find(const rvm__device_kernel *x, LLVMValueRef marker) {
@@ -108,8 +110,8 @@ static const rvm__device_within *find(const rvm__device_kernel *x, LLVMValueRef 
 static unsigned sums_of(LLVMValueRef f, LLVMValueRef marker) {
     const unsigned taken = LLVMCountParams(f) - RVM__VECTORISED_SUMS;
     unsigned n = 0;
-    while (n < taken && LLVMTypeOf(LLVMGetOperand(marker, RVM__NESTED_SUMS + n)) !=
-                            LLVMTypeOf(LLVMGetParam(f, RVM__VECTORISED_SUMS + n)))
+    while (n < taken &&
+           LLVMTypeOf(LLVMGetOperand(marker, RVM__NESTED_SUMS + n)) != LLVMTypeOf(LLVMGetParam(f, RVM__VECTORISED_SUMS + n)))
         n++;
     return n;
 }
@@ -128,8 +130,10 @@ void rvm__device_find_within(const rvm__build *k, rvm__device_kernel *x) {
             else if (LLVMGetStringAttributeAtIndex(f, OF_FUNCTION, TAKEN_BY, strlen(TAKEN_BY)))
                 x->why = "a block within is another one's, too";
             if (x->why) return;
-            LLVMAddAttributeAtIndex(f, OF_FUNCTION, LLVMCreateStringAttribute(k->context, TAKEN_BY, strlen(TAKEN_BY), "", 0));
-            x->within[x->nwithin++] = (rvm__device_within){.function = f, .marker = LLVMGetCalledValue(v), .sums = sums_of(f, v)};
+            LLVMAddAttributeAtIndex(f, OF_FUNCTION,
+                                    LLVMCreateStringAttribute(k->context, TAKEN_BY, strlen(TAKEN_BY), "", 0));
+            x->within[x->nwithin++] =
+                (rvm__device_within){.function = f, .marker = LLVMGetCalledValue(v), .sums = sums_of(f, v)};
         }
     if (!x->nwithin) x->why = "there is no block within that its threads could share";
 }
@@ -150,8 +154,7 @@ static bool is_handed_over(LLVMValueRef v, unsigned depth) {
 
 static bool is_own(const rvm__device_kernel *x, LLVMValueRef alloca) {
     const rvm__device_cta *c = &x->cta;
-    return alloca == c->out || alloca == c->counts || alloca == c->state || alloca == c->trips ||
-           alloca == c->charged;
+    return alloca == c->out || alloca == c->counts || alloca == c->state || alloca == c->trips || alloca == c->charged;
 }
 
 static void drop_lifetimes(const rvm__device_kernel *x) {
@@ -237,6 +240,16 @@ static LLVMValueRef charge_of(const site *s) {
 }
 _Static_assert(RVM__VECTORISED_CHARGED == 0, "it stands first");
 
+/* Of additions that are kept each instance has as many, used or not. */
+static void reserve_slots(const nesting *w, site *s, LLVMValueRef count) {
+    LLVMBuilderRef b = w->k->b;
+    const rvm__device_cta *c = &w->x->cta;
+    LLVMPositionBuilderBefore(b, s->marker);
+    LLVMValueRef slot = LLVMBuildLoad2(b, w->k->i64, c->slot, "");
+    LLVMBuildStore(b, LLVMBuildAdd(b, slot, LLVMBuildMul(b, count, c->each, ""), ""), c->slot);
+    s->slot = hand_over(w, s, slot);
+}
+
 static void hand_over_all(const nesting *w, site *s) {
     LLVMBuilderRef b = w->k->b;
     const unsigned sums = s->within->sums, n = LLVMCountParams(s->within->function);
@@ -244,11 +257,13 @@ static void hand_over_all(const nesting *w, site *s) {
     LLVMPositionBuilderBefore(b, s->marker);
     LLVMValueRef most = LLVMBuildLoad2(b, w->k->i64, trips, ""), more = LLVMBuildICmp(b, LLVMIntUGT, count, most, "");
     LLVMBuildStore(b, LLVMBuildSelect(b, more, count, most, ""), trips);
-    for (unsigned i = 0; i < sums; i++) LLVMBuildStore(b, LLVMGetOperand(s->marker, RVM__NESTED_SUMS + i), word(w, SUMS + i));
+    for (unsigned i = 0; i < sums; i++)
+        LLVMBuildStore(b, LLVMGetOperand(s->marker, RVM__NESTED_SUMS + i), word(w, SUMS + i));
     LLVMValueRef each = charge_of(s), charged = each ? LLVMBuildMul(b, count, each, "") : number(w, 0);
     LLVMBuildStore(b, charged, word(w, SUMS + RVM__NESTED_CHARGED));
     s->lo = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_LO));
     s->count = hand_over(w, s, count);
+    if (s->within->adds) reserve_slots(w, s, count);
     s->args[0] = LLVMConstNull(w->k->ptr);
     s->args[1] = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_FRAME));
     s->args[RVM__VECTORISED_OUT] = w->x->cta.out;
@@ -280,6 +295,28 @@ static void begin_terms(const nesting *w, site *s, LLVMValueRef j) {
     }
 }
 
+/* In the order in which the block's instances run. */
+static LLVMValueRef begin_slots(const nesting *w, const site *s) {
+    LLVMBuilderRef b = w->k->b;
+    const bool up = LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_UP));
+    LLVMValueRef k = LLVMBuildSub(b, s->args[RVM__VECTORISED_INDEX], s->lo, "");
+    if (!up) k = LLVMBuildSub(b, LLVMBuildSub(b, s->count, number(w, 1), ""), k, "");
+    LLVMValueRef slot = LLVMBuildAdd(b, s->slot, LLVMBuildMul(b, k, w->x->cta.each, ""), "");
+    LLVMBuildStore(b, slot, w->x->cta.slot_within);
+    return slot;
+}
+
+/* If there were too few, another try has more. */
+static void end_slots(const nesting *w, LLVMValueRef slot) {
+    const rvm__device_cta *c = &w->x->cta;
+    LLVMValueRef used = LLVMBuildSub(w->k->b, LLVMBuildLoad2(w->k->b, w->k->i64, c->slot_within, ""), slot, "");
+    LLVMValueRef beyond = call(w, "rvm.device.lacks_slots", 3, (LLVMValueRef[]){c->control, used, c->each});
+    LLVMTypeRef type = LLVMFunctionType(w->k->nothing, (LLVMTypeRef[]){w->k->i1}, 1, false);
+    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, RVM__BAIL_OUT);
+    if (!f) f = LLVMAddFunction(w->k->module, RVM__BAIL_OUT, type);
+    LLVMBuildCall2(w->k->b, type, f, &beyond, 1, "");
+}
+
 static void add_to(const nesting *w, LLVMValueRef at, LLVMValueRef v) {
     LLVMBuildStore(w->k->b, LLVMBuildAdd(w->k->b, LLVMBuildLoad2(w->k->b, w->k->i64, at, ""), v, ""), at);
 }
@@ -294,7 +331,9 @@ static void run_instances(const nesting *w, site *s, LLVMValueRef first, LLVMVal
     const share all = share_begin(w, m);
     s->args[RVM__VECTORISED_INDEX] = LLVMBuildAdd(b, first, all.j, "");
     begin_terms(w, s, all.j);
+    LLVMValueRef slot = s->within->adds ? begin_slots(w, s) : NULL;
     LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, s->args, LLVMCountParams(f), "");
+    if (slot) end_slots(w, slot);
     rvm__device_add_counts(w->k, c->out, c->counts, RVM__VECTORISED_CHARGED + 1);
     if (charges) add_to(w, c->charged, LLVMBuildLoad2(b, w->k->i64, c->out, ""));
     share_end(w, &all);
@@ -470,7 +509,11 @@ static bool make(nesting *w) {
     }
     rvm__demote(w->k, w->x->kernel, blocks, nblocks);
     rvm__realloc(w->k->al, blocks, size, 0);
-    connect(w);if(getenv("DUMPN")) {LLVMDumpValue(w->x->kernel);LLVMDumpValue(w->sites[0].within->function);}
+    connect(w);
+    if (getenv("DUMPN")) {
+        LLVMDumpValue(w->x->kernel);
+        LLVMDumpValue(w->sites[0].within->function);
+    }
     w->x->frame = (w->x->frame + 8 * (uint64_t)taken + 15) / 16 * 16;
     if (w->x->frame > MOST_FRAME) w->x->why = "what its threads share takes too much memory";
     return true;

@@ -5,18 +5,18 @@
  * exited. */
 #include "device.h"
 
-/* begin: by all threads, before they meet first. This and the next are inlined once the instance is, whose blocks are told from
- * the kernel's own by that.
- * meet: all that was written before is seen behind it. All are at the same place, of those that a kernel has.
- * add_together: what all threads of each warp have.
- * add_own: to an element that no other thread adds to before they meet.
- * sum_parts, sum_tree: what m instances of a chunk of a block within add to a register, n terms each of which the first stand
- * `stride` elements apart, is summed into eight parts, upwards or downwards; those in pairs, and that to *sum. */
+#include <stddef.h>
+
+/* begin: by all threads, before they meet first. This and the next are inlined once the instance is, whose blocks are told
+ * from the kernel's own by that. meet: all that was written before is seen behind it. All are at the same place, of those
+ * that a kernel has. lacks_slots: an instance of a block within has more additions than are kept. add_together: what all
+ * threads of each warp have. add_own: to an element that no other thread adds to before they meet. sum_parts, sum_tree: what
+ * m instances of a chunk of a block within add to a register, n terms each of which the first stand `stride` elements apart,
+ * is summed into eight parts, upwards or downwards; those in pairs, and that to *sum. */
 #define MEETS "define void @rvm.device.barrier(i32 %place) alwaysinline convergent nounwind {\n"
 #define FENCE "define void @rvm.device.fence() alwaysinline nounwind {\n"
 const char rvm__cta_device[] = "declare void @llvm.nvvm.barrier.sync(i32)\n"
-                               "declare void @llvm.nvvm.membar.cta()\n" MEETS
-                               "  call void @llvm.nvvm.barrier.sync(i32 0)\n"
+                               "declare void @llvm.nvvm.membar.cta()\n" MEETS "  call void @llvm.nvvm.barrier.sync(i32 0)\n"
                                "  ret void\n"
                                "}\n" FENCE "  call void @llvm.nvvm.membar.cta()\n"
                                "  ret void\n"
@@ -83,21 +83,21 @@ const char rvm__cta_grid[] = "declare void @rvm_grid_barrier(i32)\n" MEETS "  ca
     "(ptr %parts, ptr %sum, i64 %tid) alwaysinline nounwind {\n"                                                            \
     "  %is = icmp eq i64 %tid, 0\n"                                                                                         \
     "  br i1 %is, label %add, label %on\n"                                                                                  \
-    "add:\n" PART(T, 0) PART(T, 1) PART(T, 2) PART(T, 3) PART(T, 4) PART(T, 5) PART(T, 6) PART(T, 7)                        \
-        "  %a = " ADD " " T " %p0, %p4\n"                                                                                   \
-        "  %b = " ADD " " T " %p2, %p6\n"                                                                                   \
-        "  %c = " ADD " " T " %p1, %p5\n"                                                                                   \
-        "  %d = " ADD " " T " %p3, %p7\n"                                                                                   \
-        "  %e = " ADD " " T " %a, %b\n"                                                                                     \
-        "  %f = " ADD " " T " %c, %d\n"                                                                                     \
-        "  %g = " ADD " " T " %e, %f\n"                                                                                     \
-        "  %was = load " T ", ptr %sum\n"                                                                                   \
-        "  %now = " ADD " " T " %was, %g\n"                                                                                 \
-        "  store " T " %now, ptr %sum\n"                                                                                    \
-        "  br label %on\n"                                                                                                  \
-        "on:\n"                                                                                                             \
-        "  ret void\n"                                                                                                      \
-        "}\n"
+    "add:\n" PART(T, 0) PART(T, 1) PART(T, 2) PART(T, 3) PART(T, 4) PART(T, 5) PART(T, 6)                                   \
+        PART(T, 7) "  %a = " ADD " " T " %p0, %p4\n"                                                                        \
+                   "  %b = " ADD " " T " %p2, %p6\n"                                                                        \
+                   "  %c = " ADD " " T " %p1, %p5\n"                                                                        \
+                   "  %d = " ADD " " T " %p3, %p7\n"                                                                        \
+                   "  %e = " ADD " " T " %a, %b\n"                                                                          \
+                   "  %f = " ADD " " T " %c, %d\n"                                                                          \
+                   "  %g = " ADD " " T " %e, %f\n"                                                                          \
+                   "  %was = load " T ", ptr %sum\n"                                                                        \
+                   "  %now = " ADD " " T " %was, %g\n"                                                                      \
+                   "  store " T " %now, ptr %sum\n"                                                                         \
+                   "  br label %on\n"                                                                                       \
+                   "on:\n"                                                                                                  \
+                   "  ret void\n"                                                                                           \
+                   "}\n"
 
 const char rvm__cta_both[] =
     "define void @rvm.device.begin(ptr %shared, i64 %tid) nounwind {\n"
@@ -135,6 +135,17 @@ const char rvm__cta_both[] =
     "on:\n"
     "  ret void\n"
     "}\n"
+    "define i1 @rvm.device.lacks_slots(ptr %control, i64 %used, i64 %each) alwaysinline nounwind {\n"
+    "  %beyond = icmp ugt i64 %used, %each\n"
+    "  br i1 %beyond, label %ask, label %on\n"
+    "ask:\n"
+    "  %needed = getelementptr i8, ptr %control, i64 80\n"
+    "  %q = addrspacecast ptr %needed to ptr addrspace(1)\n"
+    "  %was = atomicrmw umax ptr addrspace(1) %q, i64 %used monotonic\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret i1 %beyond\n"
+    "}\n"
     "define void @rvm.device.add_together(ptr %p, i64 %x, i32 %lane) alwaysinline convergent nounwind {\n"
     "  %a = call i64 @rvm.device.exchange(i64 %x, i32 -1, i32 16)\n"
     "  %s = add i64 %x, %a\n"
@@ -162,6 +173,8 @@ const char rvm__cta_both[] =
     "  ret void\n"
     "}\n"
     "define void @rvm.device.sum_parts.f64" SUMS("double", "fadd", "-0.0") //
-    "define void @rvm.device.sum_parts.i64" SUMS("i64", "add", "0")       //
-    "define void @rvm.device.sum_tree.f64" TREE("double", "fadd")         //
+    "define void @rvm.device.sum_parts.i64" SUMS("i64", "add", "0")        //
+    "define void @rvm.device.sum_tree.f64" TREE("double", "fadd")          //
     "define void @rvm.device.sum_tree.i64" TREE("i64", "add");
+
+_Static_assert(offsetof(rvm__kernel_control, each) == 80, "as lacks_slots has it");

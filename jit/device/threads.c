@@ -1,5 +1,5 @@
-/* threads.c: code that one thread leaves in the middle, where others wait for it, and enters there again. Its values go through
- * memory, of which LLVM makes values again (sroa), as the ways now are. */
+/* threads.c: code that one thread leaves in the middle, where others wait for it, and enters there again. Its values go
+ * through memory, of which LLVM makes values again (sroa), as the ways now are. */
 #include "device.h"
 
 /* ---- a block in two ---- */
@@ -87,7 +87,8 @@ static void demote_value(const rvm__build *k, LLVMValueRef f, LLVMValueRef v) {
 void rvm__demote(const rvm__build *k, LLVMValueRef f, const LLVMBasicBlockRef *blocks, unsigned n) {
     LLVMSetCurrentDebugLocation2(k->b, NULL);
     for (unsigned b = 0; b < n; b++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(blocks[b]); v && LLVMIsAPHINode(v); v = LLVMGetFirstInstruction(blocks[b]))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(blocks[b]); v && LLVMIsAPHINode(v);
+             v = LLVMGetFirstInstruction(blocks[b]))
             demote_phi(k, f, v);
     for (unsigned b = 0; b < n; b++)
         for (LLVMValueRef v = LLVMGetFirstInstruction(blocks[b]), next; v; v = next) {

@@ -46,8 +46,8 @@ typedef struct rvm__block_kernel {
     LLVMValueRef record; /* an rvm__native_kernel, to be defined */
     LLVMValueRef views;  /* a constant, rvm__kernel_view of each */
     unsigned instance;   /* its function's number, */
-    unsigned nested;     /* and that of one whose blocks within several threads run (lower/nested.c); RVM__NO_INSTANCE: none */
-    unsigned sums;       /* registers that instances add into, RVM__MOST_KERNEL_SUMS at most, and their types */
+    unsigned nested; /* and that of one whose blocks within several threads run (lower/nested.c); RVM__NO_INSTANCE: none */
+    unsigned sums;   /* registers that instances add into, RVM__MOST_KERNEL_SUMS at most, and their types */
     uint8_t sum_types[RVM__MOST_KERNEL_SUMS];
     bool ascending;
     uint64_t work; /* as in rvm__native_kernel */

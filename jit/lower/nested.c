@@ -4,8 +4,9 @@
  *     rvm.nested.N(first index, instances, whether they ascend, frame, registers that they add into ..,
  *                  what instance N takes behind its sums ..)
  *
- * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then, and rvm.nested_sum.i64(RVM__NESTED_CHARGED)
- * what its instances have charged. Their other counts are those of the threads that run them. */
+ * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then, and
+ * rvm.nested_sum.i64(RVM__NESTED_CHARGED) what its instances have charged. Their other counts are those of the threads that
+ * run them. */
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"

@@ -3,8 +3,9 @@
  * barriers, else they run one after the other. RVM_CUDA_DRIVER names it.
  *
  * RVM_GRID_FAIL=NAME:N makes the N-th call of that function of the driver fail, with error 2 (out of memory) where NAME is
- * allocate, else with 719 (a launch failed); RVM_GRID_MEMORY=N limits memory to N bytes, RVM_GRID_SHARED=N that of a CTA; RVM_GRID_DEVICES=N: so many.
- * Each mistake of who calls ends the process: memory used that is not the device's, freed twice, or left over. */
+ * allocate, else with 719 (a launch failed); RVM_GRID_MEMORY=N limits memory to N bytes, RVM_GRID_SHARED=N that of a CTA;
+ * RVM_GRID_DEVICES=N: so many. Each mistake of who calls ends the process: memory used that is not the device's, freed
+ * twice, or left over. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -521,6 +522,9 @@ int cuDeviceGetName(char *name, int length, int device) {
 }
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    *value = attribute == 75 ? (int)setting("RVM_GRID_MAJOR", 9) : attribute == 87 ? 2 : attribute == 97 ? (int)setting("RVM_GRID_SHARED", 232448) : 1;
+    *value = attribute == 75   ? (int)setting("RVM_GRID_MAJOR", 9)
+             : attribute == 87 ? 2
+             : attribute == 97 ? (int)setting("RVM_GRID_SHARED", 232448)
+                               : 1;
     return 0;
 }

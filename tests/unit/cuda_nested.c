@@ -140,7 +140,8 @@ Test(cuda_nested, shared_memory_is_refused) {
     fixture f;
     setenv("RVM_GRID_FAIL", "function_set:1", 1);
     if (begin(&f, RVM_CUDA_ALWAYS)) {
-        rvm_arg a[3] = {rvm_arg_array_f64(out, 1, (int64_t[]){2}), rvm_arg_array_f64(x, 1, (int64_t[]){2}), rvm_arg_i64(8000)};
+        rvm_arg a[3] = {rvm_arg_array_f64(out, 1, (int64_t[]){2}), rvm_arg_array_f64(x, 1, (int64_t[]){2}),
+                        rvm_arg_i64(8000)};
         cr_assert(!rvm_call(f.m, rvm_program_find(f.p, "squares"), a, 3, &f.e), "%s", f.e.message);
         cr_assert_eq(out[1], 8000 + 2 * (8000.0 * 7999 / 2));
         rvm_cuda_stats(f.c, &t);

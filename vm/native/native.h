@@ -156,7 +156,8 @@ typedef struct rvm__native_kernel { /* tables are constants of the code */
     uint64_t nparams, nviews, flags;
     uint64_t work; /* instructions of an instance, as far as the text tells */
     uint64_t line; /* of the block */
-    /* The same block as a kernel that has a CTA for each instance, whose threads share blocks within; NULL: there is none. */
+    /* The same block as a kernel that has a CTA for each instance, whose threads share blocks within; NULL: there is none.
+     */
     const struct rvm__native_kernel *nested;
     uint64_t frame; /* of that: bytes of a CTA's shared memory, before local arrays */
 } rvm__native_kernel;
@@ -172,7 +173,8 @@ typedef struct rvm__kernel_launch {
     uint64_t log, addresses; /* of what instances add to elements, [additions][n], and where, [additions]; */
     uint64_t additions;      /* of an instance, at most; */
     uint64_t locals;         /* nested: of local arrays, `arena` bytes a CTA; 0: they are in shared memory; */
-    uint64_t ncopies;        /* and how many copies there are, a power of 2 and no fewer than CTAs */
+    uint64_t ncopies;        /* how many copies there are, a power of 2 and no fewer than CTAs; */
+    uint64_t each;           /* and additions to elements of an instance of a block within, at most */
 } rvm__kernel_launch;
 enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
 typedef struct rvm__kernel_control {
@@ -181,7 +183,8 @@ typedef struct rvm__kernel_control {
     uint64_t erased[RVM__ERASED];  /* likewise */
     uint64_t needed;               /* bytes of local arrays that there were not; 0: there were all */
     uint64_t additions;            /* to elements that an instance has */
-    uint64_t trips;                /* nested: instances that a block within had, at most */
+    uint64_t trips;                /* nested: instances that a block within had, at most, */
+    uint64_t each;                 /* and additions to elements that one of these had, where there was no room for them */
 } rvm__kernel_control;
 
 struct rvm__native_job {
