@@ -44,7 +44,7 @@ static bool begin(fixture *f, rvm_cuda_nested nested) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_options unchecked = rvm_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
-    *f = (fixture){NULL};
+    *f = (fixture){.p = NULL};
     o.tiers = false;
     unchecked.unchecked = unchecked.trust = true;
     unchecked.trail = RVM_TRAIL_OFF;
