@@ -83,6 +83,7 @@ nested() { # file, function, least barriers, most registers, options
 }
 nested tests/cases/device/nested.rasm squares 3 64
 nested tests/cases/device/nested.rasm sums 4 96
+nested tests/cases/device/nested.rasm sums 4 96 --symbols
 nested examples/gmm/gmm.rasm gmm 4 255
 nested examples/gmm/gmm.rasm "gmm'adj[out,alphas,means,icf]" 4 255 --fast-math
 echo "$kernels kernels; $left functions without"

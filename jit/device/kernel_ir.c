@@ -426,6 +426,7 @@ void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x) {
     wrap w = {.k = k, .x = x, .b = k->b};
     for (unsigned s = 0; s < x->from->sums; s++) w.types[s] = rvm__build_type(k, (rvm_type)x->from->sum_types[s]);
     declare(&w);
+    LLVMSetCurrentDebugLocation2(k->b, NULL); /* of whatever was looked at before */
     (x->nested ? emit_cta : emit)(&w);
     name_values(&w);
 }

@@ -17,6 +17,7 @@
 #include "lanes.h"
 #include "support.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,7 +333,9 @@ static void run_instances(const nesting *w, site *s, LLVMValueRef first, LLVMVal
     s->args[RVM__VECTORISED_INDEX] = LLVMBuildAdd(b, first, all.j, "");
     begin_terms(w, s, all.j);
     LLVMValueRef slot = s->within->adds ? begin_slots(w, s) : NULL;
+    LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(s->marker)); /* whose lines come to stand there */
     LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, s->args, LLVMCountParams(f), "");
+    LLVMSetCurrentDebugLocation2(b, NULL);
     if (slot) end_slots(w, slot);
     rvm__device_add_counts(w->k, c->out, c->counts, RVM__VECTORISED_CHARGED + 1);
     if (charges) add_to(w, c->charged, LLVMBuildLoad2(b, w->k->i64, c->out, ""));
