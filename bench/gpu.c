@@ -31,6 +31,7 @@ static const struct gpu_entry {
     int64_t size[3];
 } suite[] = {
     {CHECKED_ONLY, make_gmm, "gradient", {3, 4, 1050}},
+    {CHECKED_ONLY, make_gmm, "gradient", {5, 12, 300}}, /* a CTA for each point (cuda.md) */
     {CHECKED_ONLY, make_bundle, "Jacobian", {5, 300, 1100}},
     {CHECKED_ONLY, make_hand, "Jacobian", {20, 0}},
     {CHECKED_ONLY, make_bessel, "gradient", {1050}},
@@ -57,6 +58,7 @@ typedef struct measured {
     uint64_t split, blocks; /* of all devices: blocks on several, of so many */
     int repeated;           /* runs from the beginning with the bits of the first */
     bool same;              /* bit for bit */
+    bool nested;            /* a CTA for each instance, where there are blocks within */
     char why[160];
 } measured;
 
@@ -219,6 +221,7 @@ static rvm_status measure(trial *s, const call *c, measured *r, rvm_error *e) {
 static bool run_way(const problem *p, const task *t, const call *c, int how, bool check, double **reference, measured *r) {
     trial s = {0};
     rvm_error e = {0};
+    rvm_cuda_totals totals = {0};
     r->seconds = -1;
     clear(t);
     rvm_status st = open_session(&s, c, how, &e);
@@ -231,11 +234,11 @@ static bool run_way(const problem *p, const task *t, const call *c, int how, boo
     if (!good) fprintf(stderr, "rvm_bench: %s, %s: differs by %.3g of the largest\n", p->title, names[how], r->difference);
     if (!st && check && s.cuda) st = repeat(&s, c, t, r, &e);
     if (!st && !check) st = measure(&s, c, r, &e);
-    rvm_cuda_totals all;
-    rvm_cuda_stats(s.cuda, &all);
-    r->split = all.split;
-    r->blocks = all.blocks;
     if (st) snprintf(r->why, sizeof r->why, "%.140s", e.message);
+    rvm_cuda_stats(s.cuda, &totals);
+    r->nested = totals.nested;
+    r->split = totals.split;
+    r->blocks = totals.blocks;
     close_session(&s, c->nargs);
     return good && (!st || st == RVM_ERR_UNSUPPORTED || st == RVM_ERR_MEMORY);
 }
@@ -267,6 +270,7 @@ static void print_text(const gpu_result *r) {
         if (w->ran) printf("  %s", w->same ? "same bits" : "");
         if (w->ran && !w->same) printf("differs by %.2g", w->difference);
         if (how >= DEVICES && w->ran) printf("  %" PRIu64 " of %" PRIu64 " blocks on several", w->split, w->blocks);
+        if (w->nested) printf("  a CTA each");
         if (w->repeated) printf("  %d times the same bits", w->repeated);
         printf("%s%s\n", *w->why ? "  " : "", w->why);
     }

@@ -15,7 +15,7 @@
 #include "out_of_line.h"
 #include "support.h"
 
-enum { MOST_CTAS = 4096, MOST_ARENA = 256 << 10 };
+enum { MOST_CTAS = 4096, MOST_ARENA = 256 << 10, MOST_NESTED_ARENA = 64 << 20 };
 
 static bool failed(const rvm__block_run *r, int code, const char *doing) {
     return rvm__cuda_failed(r->c, code, doing, r->err);
@@ -34,12 +34,12 @@ static bool is_copied(const rvm__native_kernel *k, uint64_t view) {
 static bool take_copies(rvm__block_run *r) {
     if (!(r->k->flags & RVM__KERNEL_COPIED)) return true;
     const uint64_t warps = (r->job->count + RVM__CHUNK + RVM__WARP - 1) / RVM__WARP;
-    r->ncopies = warps < RVM__KERNEL_COPIES ? warps : RVM__KERNEL_COPIES;
     for (uint64_t v = 0; v < r->k->nviews; v++) {
         if (r->k->views[v].root != v || !is_copied(r->k, v)) continue;
         r->offsets[v] = r->stride;
         r->stride += (r->places[v].bytes + 127) / 128 * 128;
     }
+    r->ncopies = r->k->frame ? rvm__cuda_nested_copies(r) : warps < RVM__KERNEL_COPIES ? warps : RVM__KERNEL_COPIES;
     r->copies = rvm__cuda_take(r->c, r->ncopies * r->stride, r->err);
     return r->copies &&
            !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
@@ -61,7 +61,7 @@ bool rvm__cuda_take_room(rvm__block_run *r) {
 /* Threads have so much local memory, which the device keeps for all that it may run at once. */
 static bool set_stack(rvm__block_run *r) {
     const size_t wanted = r->kernel->arena + (size_t)r->kernel->local_bytes + 1024;
-    if (!(r->k->flags & RVM__KERNEL_ARENA) || wanted <= r->c->stack) return true;
+    if (!(r->k->flags & RVM__KERNEL_ARENA) || r->k->frame || wanted <= r->c->stack) return true;
     if (failed(r, r->c->d->context_set_limit(CUDA_STACK, wanted), "local arrays get memory")) return false;
     r->c->stack = wanted;
     return true;
@@ -85,13 +85,15 @@ static unsigned threads_of(const rvm__block_run *r, uint64_t n) {
 }
 
 /* Instances whose numbers follow one another; terms: where what they add to registers goes. */
-static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n, uint64_t terms) {
+static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n, uint64_t terms) {
     uint64_t values[RVM__MOST_KERNEL_PARAMS];
     void *params[RVM__MOST_KERNEL_PARAMS];
     unsigned count = 0;
     const uint64_t most = r->copies ? RVM__KERNEL_COPIES * RVM__WARP / threads_of(r, n) : MOST_CTAS;
     const unsigned threads = threads_of(r, n);
     const uint64_t ctas = (n + threads - 1) / threads;
+    rvm__shape shape = {.ctas = (unsigned)(ctas < most ? ctas : most), .threads = threads};
+    if (!rvm__cuda_nested_shape(r, n, &shape)) return false;
     const rvm__kernel_launch l = {.lo = r->job->lo,
                                   .first = first,
                                   .n = n,
@@ -103,7 +105,10 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n, u
                                   .arena = r->kernel->arena,
                                   .log = r->log ? r->log->p : 0,
                                   .addresses = r->addresses ? r->addresses->p : 0,
-                                  .additions = r->kernel->additions};
+                                  .additions = r->kernel->additions,
+                                  .locals = shape.locals,
+                                  .ncopies = r->ncopies,
+                                  .each = r->kernel->each};
     for (uint64_t p = 0; p < r->k->nparams; p++)
         if (r->k->params[p].view != RVM__KERNEL_KNOWN) values[count++] = param_of(r, p);
     memcpy(&values[count], &l, sizeof l);
@@ -111,8 +116,8 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n, u
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
     return !failed(r,
-                   r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, threads, 1, 1, 0,
-                                   r->c->stream, params, NULL),
+                   r->c->d->launch(r->kernel->function, shape.ctas, 1, 1, shape.threads, 1, 1, shape.shared, r->c->stream,
+                                   params, NULL),
                    "a kernel is launched");
 }
 
@@ -140,7 +145,7 @@ uint64_t rvm__cuda_number(const rvm__block_run *r, uint64_t k) {
 }
 
 /* Those of the piece, stretch by stretch. */
-static bool launch_stretches(const rvm__block_run *r) {
+static bool launch_stretches(rvm__block_run *r) {
     for (uint64_t k = r->at, end = k + r->n, n; k < end; k += n) {
         const uint64_t left = r->width - k % r->width;
         const uint64_t terms = r->terms ? r->terms->p + (k - r->at) * r->nterms * sizeof(rvm_value) : 0;
@@ -191,6 +196,7 @@ bool rvm__cuda_wait_piece(rvm__block_run *r) {
     float ms = 0;
     if (failed(r, c->d->stream_wait(c->stream), "a kernel runs")) return false;
     if (failed(r, c->d->event_seconds(&ms, c->events[0], c->events[1]), "it is timed")) return false;
+    rvm__cuda_nested_learn(r);
     c->totals.kernels += 1e-3 * (double)ms;
     r->done += r->n;
     adapt(r, 1e-3 * (double)ms);
@@ -251,8 +257,11 @@ static bool run_pieces(rvm__block_run *r) {
 
 bool rvm__cuda_wants_more(rvm__block_run *r) {
     const uint64_t needed = r->c->control->needed;
+    const uint64_t each = r->c->control->each, most = r->k->frame ? MOST_NESTED_ARENA : MOST_ARENA;
     const bool more = r->c->control->additions > r->kernel->additions;
-    if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > MOST_ARENA || r->c->lost) return false;
+    r->kernel->too_large = needed > most;
+    if (r->c->control->failed == UINT64_MAX || !(needed || more || each) || needed > most || r->c->lost) return false;
+    if (each) r->kernel->each = each;
     if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
     if (more) r->kernel->additions = r->c->control->additions;
     return true;
@@ -340,8 +349,9 @@ void rvm__cuda_put_room(rvm__block_run *r) {
     rvm__cuda_put(r->totals);
     rvm__cuda_put(r->log);
     rvm__cuda_put(r->addresses);
+    rvm__cuda_put(r->locals);
     rvm__realloc(&r->c->al, r->sums, r->job->nsums * r->nchunks * sizeof(rvm_value), 0);
-    r->copies = r->terms = r->totals = r->log = r->addresses = NULL;
+    r->copies = r->terms = r->totals = r->log = r->addresses = r->locals = NULL;
     r->sums = NULL;
 }
 

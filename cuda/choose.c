@@ -107,11 +107,12 @@ static size_t bytes_to_copy(rvm_cuda *c, const rvm__native_job *job) {
 
 const char *rvm__cuda_choose(rvm_cuda *c, const rvm__native_job *job) {
     rvm__chooser *h = c->chooser;
-    if (job->kernel->flags & RVM__KERNEL_FUNCTIONS) return "elementary functions have other bits on a device";
+    const rvm__native_kernel *kernel = job->kernel->code ? job->kernel : job->kernel->nested;
+    if (kernel->flags & RVM__KERNEL_FUNCTIONS) return "elementary functions have other bits on a device";
     if (job->count < FEW_INSTANCES) return "it has few instances";
     rvm__prospect p = {.work = job->kernel->work * job->count, .open = c->d};
     p.least = (double)bytes_to_copy(c, job) / COPYING + LAUNCH;
-    p.loaded = p.open && rvm__cuda_is_loaded(c, job->kernel);
+    p.loaded = p.open && rvm__cuda_is_loaded(c, kernel);
     h->now = find(h, job);
     h->now->used = ++h->used;
     h->least = p.least;

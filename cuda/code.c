@@ -110,7 +110,7 @@ rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, r
     }
     if (rvm__cuda_failed(c, c->d->module_function(&f, e->module, k->name), "a kernel is looked up", err)) return NULL;
     rvm__loaded_kernel *to = &e->kernels[e->n++];
-    *to = (rvm__loaded_kernel){.function = f, .arena = 1024, .additions = 256};
+    *to = (rvm__loaded_kernel){.function = f, .arena = 1024, .additions = 256, .each = 64};
     snprintf(to->name, sizeof to->name, "%s", k->name);
     if (c->d->function_attribute(&c->totals.registers, CUDA_REGISTERS, f)) c->totals.registers = 0;
     if (c->d->function_attribute(&to->local_bytes, CUDA_LOCAL_BYTES, f)) to->local_bytes = 0;

@@ -3,6 +3,7 @@
  *   driver.c   CUDA's driver, opened       context.c  around its calls
  *   array.c    arrays that stay there      local.c    local arrays that only blocks use
  *   memory.c   buffers of the device       place.c    what a block uses, there
+ *   nested.c   a CTA for each instance
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
  *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
  *   split.c    on several devices          merge.c    what these changed, put together
@@ -40,8 +41,10 @@ enum {
     CUDA_MAJOR = 75,
     CUDA_MINOR = 76,
     CUDA_SINGLE_TO_DOUBLE = 87,
+    CUDA_SHARED = 97,     /* bytes that a CTA may have at most */
     CUDA_LOCAL_BYTES = 3, /* of a function */
     CUDA_REGISTERS = 4,
+    CUDA_MOST_SHARED = 8,
     CUDA_STACK = 0, /* a limit of a context */
     CUDA_LOG = 5,   /* options of loading: where errors go, and bytes of that */
     CUDA_LOG_SIZE = 6,
@@ -79,9 +82,9 @@ struct rvm_cuda {
     unsigned nothers;
     const rvm__driver *d;
     rvm_allocator al;
-    rvm_cuda_options o;               /* its `device` is this one */
-    int wanted[RVM_CUDA_MAX_DEVICES]; /* o.ndevices, by number */
-    int device, multiprocessors;
+    rvm_cuda_options o;                  /* its `device` is this one */
+    int wanted[RVM_CUDA_MAX_DEVICES];    /* o.ndevices, by number */
+    int device, multiprocessors, shared; /* shared: bytes that a CTA may have */
     void *context, *stream, *events[2];
     bool own_stream;
     rvm_status lost; /* the device fails for good */
@@ -113,8 +116,11 @@ typedef struct rvm__loaded_kernel {
     char name[40];
     void *function;
     int local_bytes;
+    uint64_t trips;      /* nested: instances that blocks within had, at most; 0: not known yet */
+    bool too_large;      /* local arrays are, for a thread */
     uint64_t arena;      /* bytes of local arrays, */
-    uint64_t additions;  /* and additions to elements that are kept, of an instance */
+    uint64_t additions;  /* and additions to elements that are kept, of an instance; */
+    uint64_t each;       /* nested: of one of a block within */
     uint64_t *addresses; /* of these, as they were last, `naddresses`, then of elements; and what sum_log takes for them: */
     uint64_t naddresses, nelements;
     rvm__buffer *lists; /* elements, from, list; or NULL */
@@ -184,8 +190,8 @@ uint64_t rvm__cuda_mirror(rvm_cuda *on, rvm__mirror **list, uint64_t p, size_t b
 void rvm__cuda_mirrors_stale(rvm__mirror *list);
 void rvm__cuda_mirrors_free(rvm_cuda *first, rvm__mirror **list);
 
-/* ---- block.c, log.c ---- */
-enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 4 };
+/* ---- block.c, log.c, nested.c ---- */
+enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 8 };
 typedef struct rvm__chunk_sums { /* what the chunks of a piece add to elements, where somebody else adds them up */
     struct rvm__chunk_sums *next;
     size_t size; /* of it, bytes */
@@ -208,7 +214,7 @@ typedef struct rvm__block_run {
     uint64_t done, at, n, each;           /* instances that are done; the piece's first, and how many; the next one's */
     bool apart;                           /* sums of elements go to `chunks`, not to the elements */
     rvm__chunk_sums *chunks, **last_chunks;
-    rvm__buffer *copies, *terms, *totals, *log, *addresses; /* NULL: none */
+    rvm__buffer *copies, *terms, *totals, *log, *addresses, *locals; /* NULL: none */
     rvm__buffer *chunk_sums;
     uint64_t offsets[RVM__MOST_KERNEL_PARAMS]; /* by view, of its root's copy within one */
     uint64_t stride;                           /* bytes of a copy of all arrays that are copied */
@@ -241,6 +247,17 @@ bool rvm__cuda_run_block(rvm__block_run *r);
 bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n);
 uint64_t rvm__cuda_most_logged(const rvm__block_run *r);
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n);
+/* The kernel that the job's block runs as; the device's context is current. */
+const rvm__native_kernel *rvm__cuda_kind(rvm_cuda *c, const rvm__native_job *job);
+int rvm__cuda_nested_option(int given); /* what is asked for, by who calls or $RVM_CUDA_NESTED: 0, 1 */
+typedef struct rvm__shape {             /* of a launch */
+    unsigned ctas, threads, shared;
+    uint64_t locals; /* where local arrays are that are not in shared memory; or 0 */
+} rvm__shape;
+/* Of a kernel that has a CTA for each of n instances; left as it is of another one. False: err. */
+bool rvm__cuda_nested_shape(rvm__block_run *r, uint64_t n, rvm__shape *s);
+uint64_t rvm__cuda_nested_copies(const rvm__block_run *r);
+void rvm__cuda_nested_learn(const rvm__block_run *r); /* it has run */
 void rvm__cuda_free_chunk_sums(rvm__block_run *r);
 
 /* Does that with each, in its context, till one fails. */
@@ -282,7 +299,7 @@ void rvm__cuda_settle(rvm_cuda *c);
 /* ---- split.c ---- */
 rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n); /* of its devices that are not lost, number n from 0 on; NULL: none */
 /* On how many of c's devices the block should run; 1: *why tells, unless there is only one. */
-unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const char **why);
+unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const rvm__native_kernel *k, const char **why);
 /* On n devices, of which `like` is what they have in common. Likewise. */
 bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n);
 

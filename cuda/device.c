@@ -65,6 +65,8 @@ static rvm_status open_device(rvm_cuda *c, rvm_error *err) {
                          "the device %s is of compute capability %d.%d; 7.5 is the least that will do", about.name,
                          about.major, about.minor);
     c->multiprocessors = about.multiprocessors;
+    if (d->device_attribute(&c->shared, CUDA_SHARED, c->device)) c->shared = 0;
+    if (d->device_attribute(&c->shared, CUDA_SHARED, c->device)) c->shared = 0;
     status = rvm__driver_fail(d, d->context_retain(&c->context, c->device), "its context is made", err);
     if (!status) c->d = d;
     return status;
@@ -112,6 +114,7 @@ rvm_cuda *rvm__cuda_make(const rvm_cuda_options *o, rvm_cuda *first) {
     if (!c) return NULL;
     *c = (rvm_cuda){.o = *o, .al = al};
     c->o.devices = NULL;
+    c->o.nested = (rvm_cuda_nested)rvm__cuda_nested_option((int)o->nested);
     c->first = first ? first : c;
     return c;
 }

@@ -23,7 +23,9 @@ bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n) {
     rvm__cuda_put(r->addresses);
     r->log = rvm__cuda_take(r->c, r->kernel->additions * n * sizeof(double), r->err);
     r->addresses = rvm__cuda_take(r->c, r->kernel->additions * sizeof(uint64_t), r->err);
-    return r->log && r->addresses;
+    if (!r->log || !r->addresses) return false;
+    const size_t bytes = r->kernel->additions * sizeof(uint64_t); /* nested, some are not used: */
+    return !r->k->frame || !failed(r, r->c->d->clear(r->addresses->p, 0, bytes, r->c->stream), "additions are kept");
 }
 
 /* ---- which additions are to the same element ---- */
@@ -44,13 +46,17 @@ static uint32_t element_of(grouping *g, uint64_t address) {
     return g->table[at] - 1;
 }
 
-/* from: where each element's additions begin in the list; in it they stand in their order. */
+/* from: where each element's additions begin in the list; in it they stand in their order. An address of 0: there is none.
+ */
 static void group(grouping *g, const uint64_t *addresses) {
-    for (uint64_t s = 0; s < g->n; s++) g->from[1 + (g->of[s] = element_of(g, addresses[s]))]++;
+    uint32_t used = 0;
+    for (uint64_t s = 0; s < g->n; s++)
+        if (addresses[s]) g->from[1 + (g->of[s] = element_of(g, addresses[s]))]++, used++;
     for (uint64_t e = 0; e < g->nelements; e++) g->from[e + 1] += g->from[e];
-    for (uint64_t s = g->n; s-- > 0;) g->list[--g->from[g->of[s] + 1]] = (uint32_t)s;
+    for (uint64_t s = g->n; s-- > 0;)
+        if (addresses[s]) g->list[--g->from[g->of[s] + 1]] = (uint32_t)s;
     for (uint64_t e = 0; e < g->nelements; e++) g->from[e] = g->from[e + 1];
-    g->from[g->nelements] = (uint32_t)g->n;
+    g->from[g->nelements] = used;
 }
 
 /* elements | from | list, as they are on the device; the rest is behind. */

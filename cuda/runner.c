@@ -40,7 +40,7 @@ static bool is_lost(rvm_cuda *c, const rvm__native_job *job) {
 }
 
 static const char *why_not(rvm_cuda *c, const rvm__native_job *job) {
-    if (!job->kernel || !job->kernel->code) return "it is no kernel";
+    if (!job->kernel || !(job->kernel->code || job->kernel->nested)) return "it is no kernel";
     if (!c->d && c->lost) return "no device could be opened";
     if ((c->d && !rvm__cuda_alive(c, 0)) || (c->lost && is_lost(c, job))) return "the device is lost";
     if (job->checked) return "sums of fix are checked";
@@ -54,9 +54,34 @@ static void say(char *to, size_t size, const rvm__native_job *job, const char *w
     snprintf(to, size, "line %u: %.250s", job->kernel ? (unsigned)job->kernel->line : 0, why);
 }
 
+/* As a kernel of which kind: a thread for each instance, or a CTA. */
+static const rvm__native_kernel *kind_of(rvm_cuda *c, const rvm__native_job *job) {
+    rvm_cuda *one = rvm__cuda_alive(c, 0);
+    if (!job->kernel->nested || !one || !rvm__cuda_enter(one)) return job->kernel;
+    const rvm__native_kernel *k = rvm__cuda_kind(one, job);
+    rvm__cuda_leave(one);
+    return k;
+}
+
+static bool run_as(rvm__block_run *r, const rvm__native_kernel *k) {
+    r->k = k;
+    r->kernel = NULL;
+    const bool done = rvm__cuda_on_each(r, 1, rvm__cuda_run_block);
+    r->c->first->totals.nested += done && k->frame;
+    return done;
+}
+
+/* Where local arrays turn out to be too large for a kernel of one kind, as one of the other. */
 static bool run_on_one(rvm__block_run *r) {
+    const rvm__block_run like = *r;
     if (!(r->c = rvm__cuda_alive(r->c->first, 0))) return false;
-    return rvm__cuda_on_each(r, 1, rvm__cuda_run_block);
+    if (run_as(r, r->k)) return true;
+    if (!r->kernel || !r->kernel->too_large) return false;
+    const rvm__native_kernel *before = r->k, *other = kind_of(r->c->first, r->job);
+    rvm_cuda *c = r->c;
+    *r = like;
+    r->c = c;
+    return other != before && run_as(r, other);
 }
 
 static bool run_on_several(rvm__block_run *r, unsigned n) {
@@ -70,9 +95,9 @@ static bool run_on_several(rvm__block_run *r, unsigned n) {
 /* Whether all instances are done; else nothing has changed, and err says why. */
 static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__native_job *job, rvm_error *err) {
     const uint64_t all = job->count + !job->count;
-    rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .native = n, .err = err};
+    rvm__block_run r = {.c = c, .m = m, .job = job, .k = kind_of(c, job), .native = n, .err = err};
     const char *why;
-    const unsigned devices = rvm__cuda_devices_for(c, job, &why);
+    const unsigned devices = rvm__cuda_devices_for(c, job, r.k, &why);
     r.count = job->count;
     r.width = r.period = all;
     r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));

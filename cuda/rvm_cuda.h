@@ -21,7 +21,8 @@
  *
  * Several devices. The instances of a block are split over the devices of an rvm_cuda, where each gets instructions enough;
  * what they sum is summed in the same order, so that results have the bits that one device gives, but for elements that
- * gain in no order. A block that changes an array which stays on the first device runs on that one alone. One that a device
+ * gain in no order. A block that changes an array which stays on the first device, or whose instances have a CTA each,
+ * runs on that one alone. One that a device
  * has failed for runs on the first, then on the host; a device that is lost takes part in no other.
  *
  * Choice. With options.automatic a block is timed on the host, and, once what a device might have saved is as long as it
@@ -62,6 +63,10 @@ RVM_API rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error
 
 enum { RVM_CUDA_MAX_DEVICES = 16, RVM_CUDA_ALL_DEVICES = -1 };
 
+/* Of a block with blocks within: a CTA for each instance, whose threads share those; or a thread. By size: the former where
+ * instances are too few to fill the device, or their local arrays are too large for a thread. */
+typedef enum rvm_cuda_nested { RVM_CUDA_BY_SIZE, RVM_CUDA_NEVER, RVM_CUDA_ALWAYS } rvm_cuda_nested;
+
 /* Start from rvm_cuda_options_default(). */
 typedef struct rvm_cuda_options {
     int device;         /* its number; default 0 */
@@ -69,6 +74,7 @@ typedef struct rvm_cuda_options {
     int ndevices;       /* so many; 0: `device` alone; RVM_CUDA_ALL_DEVICES: all that will do, but for devices beyond 16 */
     uint64_t least;     /* instructions that a block must have, as far as its text tells, to go to the device, and on several
                            devices each of them; default 2^22; 0: all */
+    rvm_cuda_nested nested; /* default: by size; RVM_CUDA_NESTED=0 or =1 in the environment: never, always */
     bool automatic; /* a block goes to the device only where that is faster, copies included, and has the host's bits, see
                        above; till then no driver is opened; default false */
     void *stream; /* a CUstream of the (first) device's primary context on which all goes there, in the caller's order; NULL:
@@ -115,6 +121,7 @@ RVM_API rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size
 
 typedef struct rvm_cuda_totals {   /* since it was made, of all its devices */
     uint64_t blocks, on_host;      /* that ran on the device; that were asked for but did not */
+    uint64_t nested;               /* of those that ran there: with a CTA for each instance */
     uint64_t launches;             /* of their kernels */
     uint64_t split;                /* blocks, of those that ran on devices, that ran on several */
     uint64_t uploaded, downloaded; /* bytes */

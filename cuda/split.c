@@ -37,12 +37,13 @@ static bool changes_what_stays(rvm_cuda *c, const rvm__native_job *job) {
     return false;
 }
 
-unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const char **why) {
+unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const rvm__native_kernel *k, const char **why) {
     const uint64_t chunks = (job->count + RVM__CHUNK - 1) / RVM__CHUNK, work = job->kernel->work * job->count;
     uint64_t n = 0, most = c->o.least ? work / c->o.least : chunks;
     *why = NULL;
     while (rvm__cuda_alive(c, (unsigned)n)) n++;
     if (n < 2) return 1;
+    if (k->frame) return *why = "its instances have a CTA each", 1;
     if (changes_what_stays(c, job)) return *why = "it changes an array that stays on the first device", 1;
     if (chunks < most) most = chunks;
     if (most < 2) *why = "it is too small for several devices";

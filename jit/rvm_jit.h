@@ -81,7 +81,8 @@ typedef struct rvm_jit_notice {
     unsigned grouped, single; /* loops of parallel blocks that go in lanes, and that do not */
     const char *why_single;   /* of the last one of these; else empty */
     uint32_t kernels;         /* parallel blocks that may run on a device (rvm_cuda.h); */
-    const char *on_host;      /* lines of those that may not, and why; empty: none, or no device was asked for */
+    const char *on_host; /* lines of those that may not, or not with threads that share blocks within, and why; empty: none,
+                            or no device was asked for */
 } rvm_jit_notice;
 
 #define RVM_JIT_MAX_THREADS 1024u

@@ -68,5 +68,23 @@ for file in adbench reproject camera11; do
     grep -q "^[[:space:]]*\.file.*/bundle_adjustment/$file\.rasm\"" "$scratch/x.ptx" || fail "no line of $file.rasm"
 done
 grep -q nv_debug_line "$scratch/x.cubin" || fail "CUDA's assembler has made no table of lines"
+# Blocks within blocks: a kernel with a CTA for each instance, whose threads meet.
+nested() { # file, function, least barriers, most registers, options
+    "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trust --trail=off "${@:5}" >"$scratch/x.ptx"
+    local arch said used barriers
+    barriers=$(awk '/\.visible \.entry/{in_it = /rvm_nested_/} in_it && /barrier\.sync/{n++} END{print n + 0}' "$scratch/x.ptx")
+    [ "$barriers" -ge "$3" ] || fail "$1 $2: $barriers barriers in a kernel with a CTA for each instance"
+    for arch in sm_80 sm_90; do
+        said=$("$assembler" -v -arch="$arch" "$scratch/x.ptx" -o "$scratch/x.cubin" 2>&1) || fail "$1 $2: $arch: $said"
+        used=$(awk '/rvm_nested_/{in_it = 1} in_it && /Used/{print $5; exit}' <<<"$said")
+        [ -n "$used" ] && [ "$used" -le "$4" ] || fail "$1 $2: $arch: ${used:-no} registers"
+        echo "$1 $2: $arch: a CTA for each instance, $used registers,$(awk '/rvm_nested_/{in_it = 1} in_it && /spill/{sub(/.*frame,/, ""); print; exit}' <<<"$said")"
+    done
+}
+nested tests/cases/device/nested.rasm squares 3 64
+nested tests/cases/device/nested.rasm sums 4 96
+nested tests/cases/device/nested.rasm sums 4 96 --symbols
+nested examples/gmm/gmm.rasm gmm 4 255
+nested examples/gmm/gmm.rasm "gmm'adj[out,alphas,means,icf]" 4 255 --fast-math
 echo "$kernels kernels; $left functions without"
 [ "$kernels" -gt 0 ] && [ "$bad" -eq 0 ]

@@ -642,8 +642,9 @@ int main(int argc, char **argv) {
     if (native.device) {
         rvm_cuda_totals d;
         rvm_cuda_stats(native.device, &d);
-        printf("%" PRIu64 " blocks on the device, %" PRIu64 " on several; %" PRIu64 " not, the last: %s\n", d.blocks,
-               d.split, d.on_host, d.why);
+        printf("%" PRIu64 " blocks on the device, %" PRIu64 " on several, %" PRIu64 " a CTA each instance; %" PRIu64
+               " not, the last: %s\n",
+               d.blocks, d.split, d.nested, d.on_host, d.why);
         good = good && d.blocks && (option[DEVICE] == 1 || d.split);
     }
     native_close(&native);

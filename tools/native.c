@@ -137,9 +137,10 @@ static void tell_device(const tool *t) {
         return;
     }
     say(t,
-        "device: %" PRIu64 " parallel blocks in %" PRIu64
+        "device: %" PRIu64 " parallel blocks, %" PRIu64 " of them a CTA for each instance, in %" PRIu64
         " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
-        s.blocks, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded, 1e-6 * (double)s.downloaded);
+        s.blocks, s.nested, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded,
+        1e-6 * (double)s.downloaded);
     if (rvm_cuda_devices(t->cuda, NULL, 0) > 1)
         say(t, "%" PRIu64 " of these on several devices, %.3f MB from one to another%s%s", s.split, 1e-6 * (double)s.across,
             *s.why_one ? "; the last on one: " : "", s.why_one);

@@ -93,27 +93,33 @@ static bool is_used_so(const chain *c) {
     return true;
 }
 
-static void take_apart(const rvm__build *k, rvm__device_kernel *x, unsigned n) {
-    LLVMValueRef to = LLVMGetParam(x->instance, RVM__VECTORISED_SUMS + n);
-    const rvm_type type = (rvm_type)x->from->sum_types[n];
+/* What is added to the function's parameter becomes *n terms, one behind the other. False: not in an order that is known. */
+static bool take_apart(const rvm__build *k, LLVMValueRef to, rvm_type type, uint64_t *n) {
     chain c = {0};
-    x->terms[n] = 1;
-    if (!rvm__is_floating(type) || !LLVMGetFirstUse(to)) return; /* of i64 and fix any order will do */
+    *n = 1;
+    if (!rvm__is_floating(type) || !LLVMGetFirstUse(to)) return true; /* of i64 and fix any order will do */
     terms t = {.n = 0};
     const bool plain = find_ends(to, &c) && type == RVM_F64;
-    if (!plain || !follow(k, &c, LLVMGetOperand(c.store, 0), &t, MOST_DEPTH) || !is_used_so(&c) || !t.n) {
-        if (!k->fast)
-            x->why =
-                "it adds to a register under a condition, in a loop or in f32, in an order of its own unless math is fast";
-        return;
+    if (plain && LLVMGetOperand(c.store, 0) == c.load) { /* nothing; the term stays what adds nothing */
+        LLVMInstructionEraseFromParent(c.store);
+        return !LLVMGetFirstUse(c.load);
     }
+    if (!plain || !follow(k, &c, LLVMGetOperand(c.store, 0), &t, MOST_DEPTH) || !is_used_so(&c) || !t.n) return false;
     LLVMPositionBuilderBefore(k->b, c.store);
     for (unsigned i = 0; i < t.n; i++) {
         LLVMValueRef at = LLVMConstInt(k->i64, i, false);
         LLVMBuildStore(k->b, t.v[i], LLVMBuildInBoundsGEP2(k->b, k->f64, to, &at, 1, ""));
     }
     LLVMInstructionEraseFromParent(c.store);
-    x->terms[n] = t.n;
+    *n = t.n;
+    return true;
+}
+
+/* With fast math an instance has one term, whatever its order. */
+static void look_at_sum(const rvm__build *k, rvm__device_kernel *x, LLVMValueRef f, unsigned n, rvm_type type,
+                        uint64_t *to) {
+    if (take_apart(k, LLVMGetParam(f, RVM__VECTORISED_SUMS + n), type, to) || k->fast) return;
+    x->why = "it adds to a register under a condition, in a loop or in f32, in an order of its own unless math is fast";
 }
 
 /* ---- elements ---- */
@@ -186,6 +192,130 @@ static void look_at_elements(const rvm__build *k, rvm__device_kernel *x) {
     for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
 }
 
+/* ---- of a CTA to each instance ---- */
+
+/* The argument of the kernel that an address is in, of the instance or of a block within. */
+static unsigned argument_in(const rvm__device_kernel *x, LLVMValueRef call, LLVMValueRef marker) {
+    LLVMValueRef p = LLVMGetOperand(call, 0), f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    if (f == x->instance) return argument_of(x, p);
+    while (LLVMIsAGetElementPtrInst(p)) p = LLVMGetOperand(p, 0);
+    for (unsigned n = RVM__VECTORISED_SUMS; n < LLVMCountParams(f); n++)
+        if (LLVMGetParam(f, n) == p)
+            return argument_of(x, LLVMGetOperand(marker, RVM__NESTED_SUMS - RVM__VECTORISED_SUMS + n));
+    return x->from->nargs;
+}
+
+/* The same, wherever the block is entered; nargs: it differs, or nobody can say. */
+static unsigned argument_everywhere(const rvm__device_kernel *x, const rvm__device_within *within, LLVMValueRef call) {
+    unsigned found = x->from->nargs, n = 0;
+    if (!within) return argument_in(x, call, NULL);
+    for (LLVMUseRef u = LLVMGetFirstUse(within->marker); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef marker = LLVMGetUser(u);
+        if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(marker)) != x->instance) continue;
+        const unsigned one = argument_in(x, call, marker);
+        if (n++ && one != found) return x->from->nargs;
+        found = one;
+    }
+    return found;
+}
+
+static bool is_real(LLVMValueRef call) {
+    return LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMDoubleTypeKind;
+}
+
+/* Twice: which arrays have copies, then what becomes of the additions. */
+static void look_at_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, bool change) {
+    LLVMValueRef f = within ? within->function : x->instance;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
+            next = LLVMGetNextInstruction(v);
+            if (!is_addition(v)) continue;
+            const unsigned n = argument_everywhere(x, within, v), nargs = x->from->nargs;
+            if (change && is_real(v) && !k->fast)
+                call_in_place(k, v, within ? RVM__ADD_WITHIN : RVM__ADD_WARP);
+            else if (change)
+                call_in_place(k, v, n < nargs && x->by_copies[n] ? RVM__ADD_OWN : RVM__ADD_EACH);
+            else if (is_real(v) && !k->fast)
+                x->logs = true;
+            else if (n == nargs || !is_real(v) || !x->from->args[n].summed)
+                no_copies(x, n == nargs ? 0 : x->from->args[n].root, n == nargs);
+        }
+}
+
+/* ---- the same, strictly: all instances add to the same elements, in the same order ---- */
+
+static bool has_order(const rvm__device_kernel *x, const rvm__flow *w, const rvm__device_within *within) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
+            if (!is_addition(v) || !is_real(v)) continue;
+            const unsigned n = argument_everywhere(x, within, v);
+            if (n == x->from->nargs || !x->from->args[n].summed || w->why) return false;
+            if (!is_common(w, b) || rvm__is_varying(w, LLVMGetOperand(v, 0))) return false;
+        }
+    return true;
+}
+
+/* Sums of blocks within may differ, which is not seen of the marker. */
+static bool begin_flow(rvm__flow *w) {
+    if (!rvm__flow_begin(w) || !rvm__graph_find(w)) return false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+            if (LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), RVM__NESTED_SUM, strlen(RVM__NESTED_SUM)))
+                rvm__item_of(w, v)->varying = true;
+    return true;
+}
+
+/* What an instance of a block within takes differs where it does in the instance around; its index does not. */
+static bool hand_down(const rvm__flow *around, rvm__flow *w, const rvm__device_within *within, LLVMValueRef marker) {
+    const bool same = is_common(around, LLVMGetInstructionParent(marker)) &&
+                      !rvm__is_varying(around, LLVMGetOperand(marker, RVM__NESTED_LO)) &&
+                      !rvm__is_varying(around, LLVMGetOperand(marker, RVM__NESTED_COUNT));
+    for (unsigned p = RVM__VECTORISED_SUMS + within->sums; p < LLVMCountParams(w->function); p++) {
+        LLVMValueRef v = LLVMGetOperand(marker, RVM__NESTED_SUMS - RVM__VECTORISED_SUMS + p);
+        rvm__item *i = rvm__item_of(w, LLVMGetParam(w->function, p));
+        i->varying |= rvm__is_varying(around, v);
+        if (i->memory && rvm__memory_of(around, v) != RVM__SHARED) i->memory = RVM__PRIVATE_MEMORY;
+    }
+    return same;
+}
+
+static bool has_order_within(const rvm__build *k, const rvm__device_kernel *x, const rvm__flow *around,
+                             rvm__device_within *within) {
+    rvm__flow w = {.function = within->function, .al = k->al};
+    bool good = true;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w.function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+            within->adds |= is_addition(v) && is_real(v);
+    if (!within->adds) return true;
+    good = rvm__flow_begin(&w) && rvm__graph_find(&w);
+    if (good) rvm__item_of(&w, LLVMGetParam(w.function, RVM__VECTORISED_INDEX))->varying = false;
+    for (LLVMUseRef u = LLVMGetFirstUse(within->marker); u && good; u = LLVMGetNextUse(u))
+        if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(LLVMGetUser(u))) == x->instance)
+            good = hand_down(around, &w, within, LLVMGetUser(u));
+    good = good && rvm__uniform_find(&w) && has_order(x, &w, within);
+    rvm__flow_end(&w);
+    return good;
+}
+
+static void look_at_order(const rvm__build *k, rvm__device_kernel *x) {
+    rvm__flow w = {.function = x->instance, .al = k->al};
+    bool good = begin_flow(&w) && rvm__uniform_find(&w) && has_order(x, &w, NULL);
+    for (unsigned n = 0; n < x->nwithin && good; n++) good = has_order_within(k, x, &w, &x->within[n]);
+    rvm__flow_end(&w);
+    if (!good) x->why = "its instances add into elements that differ, in their order unless math is fast";
+}
+
+static void look_at_all_shared(const rvm__build *k, rvm__device_kernel *x) {
+    for (unsigned n = 0; n < x->from->nargs; n++) x->by_copies[n] = k->fast && x->from->args[n].shared;
+    look_at_shared(k, x, NULL, false);
+    for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], false);
+    if (x->logs) look_at_order(k, x);
+    if (x->why) return;
+    look_at_shared(k, x, NULL, true);
+    for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], true);
+    for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
+}
+
 /* Whether it asks for memory while it runs. */
 static bool makes_arrays(LLVMValueRef f) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -194,8 +324,26 @@ static bool makes_arrays(LLVMValueRef f) {
     return false;
 }
 
+static void look_within(const rvm__build *k, rvm__device_kernel *x) {
+    rvm__device_find_within(k, x);
+    for (unsigned n = 0; n < x->nwithin && !x->why; n++) {
+        rvm__device_within *one = &x->within[n];
+        if (makes_arrays(one->function)) x->why = "a block within has local arrays of a length that is known when it runs";
+        for (unsigned s = 0; s < one->sums && !x->why; s++) {
+            const bool real = LLVMTypeOf(LLVMGetParam(one->marker, RVM__NESTED_SUMS + s)) == k->f64;
+            look_at_sum(k, x, one->function, s, real ? RVM_F64 : RVM_I64, &one->terms[s]);
+        }
+    }
+    if (!x->why) look_at_all_shared(k, x);
+}
+
 void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x) {
     x->arena = makes_arrays(x->instance);
-    for (unsigned n = 0; n < x->from->sums && !x->why; n++) take_apart(k, x, n);
-    if (!x->why) look_at_elements(k, x);
+    for (unsigned n = 0; n < x->from->sums && !x->why; n++)
+        look_at_sum(k, x, x->instance, n, (rvm_type)x->from->sum_types[n], &x->terms[n]);
+    if (x->why) return;
+    if (x->nested)
+        look_within(k, x);
+    else
+        look_at_elements(k, x);
 }

@@ -46,7 +46,7 @@ typedef struct making {
     rvm__device_kernel *kernels;
     unsigned n;
     const char *libdevice;
-    bool grid, lines, plain;
+    bool grid, lines, plain, nested; /* nested: some kernel is */
     rvm_error *err;
 } making;
 
@@ -68,14 +68,16 @@ static void attribute(const rvm__build *k, LLVMValueRef f, const char *name, boo
 
 /* ---- the copy ---- */
 
-static LLVMValueRef instance_of(const making *m, const rvm__block_kernel *from) {
-    return rvm__instance_function(&m->k, RVM__INSTANCE, from->instance);
+static LLVMValueRef instance_of(const making *m, const rvm__device_kernel *x) {
+    return rvm__instance_function(&m->k, RVM__INSTANCE, x->nested ? x->from->nested : x->from->instance);
 }
 
+/* Of kernels, and of blocks within, which markers name. */
 static bool is_wanted(const making *m, LLVMValueRef f) {
     for (unsigned n = 0; n < m->n; n++)
         if (m->kernels[n].instance == f) return true;
-    return false;
+    size_t length;
+    return m->nested && !strncmp(LLVMGetValueName2(f, &length), RVM__INSTANCE, strlen(RVM__INSTANCE)) && !LLVMGetFirstUse(f);
 }
 
 /* What an instance counts and sums in is its own. */
@@ -89,7 +91,7 @@ static void keep_apart(const making *m, const rvm__device_kernel *x) {
 /* Of the copy, instances and what they call stay, which goes into them. */
 static rvm_status keep_instances(making *m) {
     for (unsigned n = 0; n < m->n; n++) {
-        m->kernels[n].instance = instance_of(m, m->kernels[n].from);
+        m->kernels[n].instance = instance_of(m, &m->kernels[n]);
         keep_apart(m, &m->kernels[n]);
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f; f = LLVMGetNextFunction(f)) {
@@ -125,27 +127,54 @@ static void drop(rvm__device_kernel *x) {
     x->kernel = NULL;
 }
 
+/* Instances that nobody runs, or none here. */
+static void drop_instances(const rvm__build *k) {
+    for (unsigned n = 0; n < k->instances; n++) {
+        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
+        if (f && !LLVMGetFirstUse(f)) LLVMDeleteFunction(f);
+    }
+}
+
+static void make_inline(const making *m, LLVMValueRef f) {
+    attribute(&m->k, f, "noinline", false);
+    attribute(&m->k, f, "alwaysinline", true);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+}
+
+/* Instances of blocks within come into a kernel once it runs them. */
+static rvm_status nest(making *m) {
+    static const char *const last[] = {"rvm.device.begin", "rvm.device.meet"};
+    for (unsigned n = 0; n < m->n; n++) {
+        rvm__device_kernel *x = &m->kernels[n];
+        if (x->nested && x->kernel) rvm__device_nest(&m->k, x);
+        for (unsigned i = 0; i < x->nwithin; i++) make_inline(m, x->within[i].function);
+    }
+    for (size_t n = 0; n < sizeof last / sizeof *last; n++)
+        attribute(&m->k, LLVMGetNamedFunction(m->k.module, last[n]), "alwaysinline", true);
+    return run_passes(m, "always-inline");
+}
+
 static rvm_status make_kernels(making *m) {
     for (unsigned n = 0; n < m->n; n++) {
         rvm__device_kernel *x = &m->kernels[n];
-        snprintf(x->name, sizeof x->name, "rvm_kernel_%u", n);
+        snprintf(x->name, sizeof x->name, x->nested ? "rvm_nested_%u" : "rvm_kernel_%u", n);
         x->grid = m->grid;
         rvm__device_additions(&m->k, x);
         if (!x->why) rvm__device_wrap(&m->k, x);
     }
     for (unsigned n = 0; n < m->n; n++) {
-        attribute(&m->k, m->kernels[n].instance, "noinline", false);
-        attribute(&m->k, m->kernels[n].instance, "alwaysinline", true);
-        LLVMSetLinkage(m->kernels[n].instance, LLVMInternalLinkage);
+        make_inline(m, m->kernels[n].instance);
         m->kernels[n].lines = LLVMGetSubprogram(m->kernels[n].instance);
     }
     rvm_status status = run_passes(m, "always-inline");
+    if (!status && m->nested) status = nest(m);
     for (unsigned n = 0; n < m->n && !status; n++) {
         rvm__device_kernel *x = &m->kernels[n];
         if (x->kernel && x->lines) LLVMSetSubprogram(x->kernel, x->lines); /* whose the instance's instructions are now */
-        if (x->kernel) rvm__device_replace_markers(&m->k, x);
+        if (x->kernel && !x->why) rvm__device_replace_markers(&m->k, x);
         if (x->why) drop(x);
     }
+    drop_instances(&m->k);
     return status;
 }
 
@@ -230,7 +259,8 @@ static LLVMValueRef params_of(const rvm__build *k, const rvm__device_kernel *x, 
 }
 
 /* Fields in the order of an rvm__native_kernel. */
-static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size) {
+static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size,
+                              LLVMValueRef nested) {
     const rvm__block_kernel *from = x->from;
     LLVMValueRef terms[RVM__MOST_KERNEL_SUMS], none = LLVMConstNull(k->ptr);
     unsigned nparams = 0;
@@ -249,39 +279,56 @@ static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, 
                         rvm__build_int(k, from->nviews),
                         rvm__build_int(k, (int64_t)flags),
                         rvm__build_int(k, (int64_t)from->work),
-                        rvm__build_int(k, from->line)};
+                        rvm__build_int(k, from->line),
+                        nested,
+                        rvm__build_int(k, (int64_t)x->frame)};
     _Static_assert(sizeof(rvm__native_kernel) == 8 * sizeof v / sizeof *v, "each field");
     return LLVMConstStructInContext(k->context, v, sizeof v / sizeof *v, false);
 }
 
-static void define(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size) {
-    LLVMValueRef record = constant(k, record_of(k, x, ptx, size), "rvm.kernel");
-    LLVMReplaceAllUsesWith(x->from->record, record);
-    LLVMDeleteGlobal(x->from->record);
+static LLVMValueRef define(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size,
+                           LLVMValueRef nested) {
+    return constant(k, record_of(k, x, ptx, size, nested), "rvm.kernel");
 }
 
+static void stays_single(rvm__build *k, const rvm__device_kernel *x) {
+    char why[160];
+    snprintf(why, sizeof why, "no CTA for each instance: %.110s", x->why);
+    rvm__stays_on_host(k, x->from->line, why);
+}
+
+/* A kernel follows the nested one of the same block, if there is one (find). */
 static void define_all(making *m, LLVMMemoryBufferRef ptx) {
     rvm__build *k = m->host;
     const size_t size = ptx ? LLVMGetBufferSize(ptx) : 0;
     LLVMValueRef all = size ? text(k, LLVMGetBufferStart(ptx), size, "rvm.ptx") : LLVMConstNull(k->ptr);
+    LLVMValueRef none = LLVMConstNull(k->ptr), nested = none;
     for (unsigned n = 0; n < m->n; n++) {
         rvm__device_kernel *x = &m->kernels[n];
         if (!ptx) x->kernel = NULL;
-        k->made += x->kernel != NULL;
+        if (x->nested) {
+            nested = x->kernel ? define(k, x, all, size + 1, none) : none;
+            if (x->why) stays_single(k, x);
+            continue;
+        }
+        k->made += x->kernel || nested != none;
         if (x->why) rvm__stays_on_host(k, x->from->line, x->why);
-        define(k, x, all, size + 1);
-        LLVMValueRef instance = rvm__instance_function(k, RVM__INSTANCE, x->from->instance);
-        if (instance && !LLVMGetFirstUse(instance)) LLVMDeleteFunction(instance); /* it is run there only */
+        LLVMReplaceAllUsesWith(x->from->record, define(k, x, all, size + 1, nested));
+        LLVMDeleteGlobal(x->from->record);
+        nested = none;
     }
+    drop_instances(k);
 }
 
 /* ---- all ---- */
 
 static void find(making *m, bool *by_copies) {
-    for (const rvm__block_kernel *from = m->host->kernels; from; from = from->next) {
-        m->kernels[m->n++] = (rvm__device_kernel){.from = from, .by_copies = by_copies};
-        by_copies += from->nargs;
-    }
+    for (const rvm__block_kernel *from = m->host->kernels; from; from = from->next)
+        for (int nested = from->nested != RVM__NO_INSTANCE; nested >= 0; nested--) {
+            m->kernels[m->n++] = (rvm__device_kernel){.from = from, .by_copies = by_copies, .nested = nested};
+            m->nested |= nested;
+            by_copies += from->nargs;
+        }
 }
 
 rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, bool plain,
@@ -295,8 +342,9 @@ rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned 
     if (out) *out = NULL;
     if (!k->kernels) return RVM_OK;
     pthread_once(&once, know_devices);
-    for (const rvm__block_kernel *from = k->kernels; from; from = from->next) nargs += from->nargs;
-    m.kernels = rvm__realloc(k->al, NULL, 0, k->nkernels * sizeof *m.kernels);
+    for (const rvm__block_kernel *from = k->kernels; from; from = from->next) nargs += 2 * from->nargs;
+    const size_t most = 2 * k->nkernels * sizeof *m.kernels;
+    m.kernels = rvm__realloc(k->al, NULL, 0, most);
     bool *by_copies = rvm__realloc(k->al, NULL, 0, nargs + 1);
     if (!m.kernels || !by_copies) {
         status = rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
@@ -314,7 +362,7 @@ done:
     if (m.k.module) LLVMDisposeModule(m.k.module);
     rvm__target_close(&m.target);
     rvm__realloc(k->al, by_copies, nargs + 1, 0);
-    rvm__realloc(k->al, m.kernels, k->nkernels * sizeof *m.kernels, 0);
+    rvm__realloc(k->al, m.kernels, most, 0);
     if (out)
         *out = ptx;
     else if (ptx)

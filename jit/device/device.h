@@ -2,7 +2,10 @@
  *
  *   device.c     a copy of the module, for the device, and what its parts make of it; PTX
  *   kernel_ir.c  a kernel around an instance, which it runs for several indices
+ *   nested.c     of one for a CTA to each instance: threads meet at blocks within it
+ *   threads.c    code in which some threads wait for others
  *   additions.c  what instances add to registers and to elements: where a warp can do it at once
+ *   runtime_cta.c  and of what that calls
  *   runtime.c    what kernels call that is no function of the program: IR, and libdevice's functions
  *   lines.c      line tables of kernels
  */
@@ -15,13 +18,39 @@
 #include "native.h"
 
 /* A kernel while it is made. */
-enum { RVM__MOST_TERMS = 32 };
+enum { RVM__MOST_TERMS = 32, RVM__MOST_WITHIN = 16 };
+/* The instances of a block within, which several threads run. */
+typedef struct rvm__device_within {
+    LLVMValueRef function, marker; /* marker: what is called where the block is (lower/nested.c) */
+    unsigned sums;
+    bool adds; /* to elements, whose additions are kept */
+    uint64_t terms[RVM__MOST_NESTED_SUMS];
+} rvm__device_within;
+/* What a kernel that has a CTA for each instance begins with (kernel_ir.c); nested.c puts blocks within into it. */
+enum { RVM__CTA_BLOCKS = 9 };
+typedef struct rvm__device_cta {
+    LLVMValueRef shared, frame;                /* memory of all its threads, and a call that is how much of it is taken */
+    LLVMValueRef tid, threads, lane;           /* i64; lane: i32 */
+    LLVMValueRef out, counts, state, trips;    /* allocas, and */
+    LLVMValueRef charged;                      /* what this thread's instances of a block within have charged */
+    LLVMValueRef resume, choose;               /* switches: where the first thread goes on; which block all run */
+    LLVMValueRef slot, slot_within;            /* of additions that are kept: allocas, or NULL; of a block within */
+    LLVMValueRef each, control;                /* as in rvm__kernel_launch */
+    unsigned places;                           /* where threads meet */
+    LLVMBasicBlockRef turn, meet;              /* where a block within is done; where one begins */
+    LLVMBasicBlockRef blocks[RVM__CTA_BLOCKS]; /* all that are no instance's */
+} rvm__device_cta;
 typedef struct rvm__device_kernel {
     const rvm__block_kernel *from;
     LLVMValueRef instance, kernel;
     LLVMMetadataRef lines; /* NULL: none */
     const char *why;       /* NULL, or why it cannot be made */
     bool grid;             /* RVM__KERNELS_GRID */
+    bool nested;           /* a CTA for each instance */
+    rvm__device_cta cta;   /* then */
+    unsigned nwithin;
+    rvm__device_within within[RVM__MOST_WITHIN];
+    uint64_t frame; /* bytes */
     bool may_fail, arena, logs, functions;
     uint64_t terms[RVM__MOST_KERNEL_SUMS]; /* by register that it adds into */
     bool copied;                           /* some array is, */
@@ -33,8 +62,12 @@ typedef struct rvm__device_kernel {
 /* Takes the additions of an instance apart: those to registers become terms; each to an element goes to RVM__ADD_WARP, where
  * all instances add to the same one, or to RVM__ADD_EACH. x->why tells what cannot be. */
 void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
-#define RVM__ADD_WARP "rvm.warp."
-#define RVM__ADD_EACH "rvm.each."
+#define RVM__ADD_WARP   "rvm.warp."
+#define RVM__ADD_EACH   "rvm.each."
+#define RVM__NESTED_NEW "rvm.nested_new" /* room for a local array of so many elements */
+#define RVM__FRAME      "rvm.frame"      /* bytes of shared memory that are taken */
+#define RVM__ADD_WITHIN "rvm.within."    /* nested, strictly: of a block within */
+#define RVM__ADD_OWN    "rvm.own."       /* nested: to the CTA's copy, where its threads have elements of their own */
 
 /* ---- kernel_ir.c ---- */
 /* x->kernel, which calls x->instance. */
@@ -45,9 +78,26 @@ void rvm__device_make_call(const rvm__build *k, rvm__device_kernel *x);
 /* Once the instance is inlined: its markers become calls of the runtime. */
 void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
 
+/* Behind a call: what an instance counted, in out, from that count on, is counted by this thread. */
+void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts, unsigned first);
+
+/* ---- nested.c ---- */
+/* The markers of blocks within, in the copy; x->why: there are too many. */
+void rvm__device_find_within(const rvm__build *k, rvm__device_kernel *x);
+/* Once the instance is inlined: threads meet at blocks within. x->why: it cannot be. */
+void rvm__device_nest(const rvm__build *k, rvm__device_kernel *x);
+
+/* ---- threads.c ---- */
+/* What follows the instruction becomes a block of its own, to which this one leads. */
+LLVMBasicBlockRef rvm__split_behind(const rvm__build *k, LLVMValueRef v);
+/* Values of these blocks that others use, and what ways bring, go through memory: then any block may be entered. */
+void rvm__demote(const rvm__build *k, LLVMValueRef f, const LLVMBasicBlockRef *blocks, unsigned n);
+
 /* ---- runtime.c ---- */
 /* Into the module; false: LLVM does not take it. */
 bool rvm__device_add_runtime(const rvm__build *k, bool grid);
+/* Texts of its parts for a CTA to each instance (runtime_cta.c). */
+extern const char rvm__cta_device[], rvm__cta_grid[], rvm__cta_both[];
 /* Elementary functions that are called become those of libdevice, which is in the file at `path` ("": there is none). NULL,
  * or the name of one that is not there. */
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);

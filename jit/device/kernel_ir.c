@@ -5,6 +5,17 @@
  *         if (i < n) the instance numbered first + i, whose index is lo + first + i
  *     what is counted, together
  *
+ * Nested, a CTA takes an instance, its first thread walks it, and what others are to do meanwhile nested.c says:
+ *
+ *     for (i = number of the CTA; i < n; i += number of CTAs)
+ *         do {
+ *             if (first thread) the instance, up to a block within or its end
+ *             all meet; the block's instances, if it is one
+ *         } while (it is)
+ *     what is counted, together
+ *
+ * There i is counted in the order in which instances run, so that each copy gains in that order.
+ *
  * Parameters: those of the instance behind its sums that are not known, then those of an rvm__kernel_launch. */
 #include "device.h"
 #include "native.h"
@@ -13,8 +24,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA, LOG, ADDRESSES, ADDITIONS };
-_Static_assert(offsetof(rvm__kernel_launch, additions) == 8 * ADDITIONS && sizeof(rvm__kernel_launch) == 8 * (ADDITIONS + 1),
+enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA, LOG, ADDRESSES, ADDITIONS, LOCALS, NCOPIES, EACH };
+_Static_assert(offsetof(rvm__kernel_launch, each) == 8 * EACH && sizeof(rvm__kernel_launch) == 8 * (EACH + 1),
                "parameters in the order of the launch");
 _Static_assert(offsetof(rvm__kernel_control, charged) == 8 &&
                    offsetof(rvm__kernel_control, erased) == 8 * (1 + RVM__VECTORISED_ERASED),
@@ -76,8 +87,9 @@ static void annotate(const wrap *w) {
     const struct {
         const char *name;
         unsigned value;
-    } said[] = {
-        {"kernel", 1}, {"maxntidx", RVM__KERNEL_CTA}, {"minctasm", w->x->copied || w->x->logs ? RVM__KERNEL_RESIDENT : 0}};
+    } said[] = {{"kernel", 1},
+                {"maxntidx", w->x->nested ? RVM__NESTED_CTA : RVM__KERNEL_CTA},
+                {"minctasm", !w->x->nested && (w->x->copied || w->x->logs) ? RVM__KERNEL_RESIDENT : 0}};
     for (size_t n = 0; n < sizeof said / sizeof *said; n++) {
         if (!said[n].value) continue;
         LLVMMetadataRef m[3] = {LLVMValueAsMetadata(w->x->kernel),
@@ -103,6 +115,7 @@ static void declare(wrap *w) {
         const unsigned at = RVM__VECTORISED_SUMS + from->sums + a + 1;
         if (from->args[a].known) continue;
         p++;
+        if (w->x->nested && !from->args[a].read) continue; /* other threads change it between two barriers */
         if (!w->x->by_copies[a] && LLVMGetEnumAttributeAtIndex(w->x->instance, at, noalias)) set_attribute(w, p, "noalias");
     }
     if (!w->x->grid) annotate(w);
@@ -129,10 +142,12 @@ static void keep_terms(const wrap *w) {
         }
 }
 
-/* In the copy of this warp. */
+/* In the copy of this warp, or CTA. */
 static LLVMValueRef in_copy(const wrap *w, LLVMValueRef offset) {
-    LLVMValueRef warp = LLVMBuildLShr(w->b, LLVMBuildAdd(w->b, launch(w, FIRST), w->i, ""), number(w, 5), "");
-    LLVMValueRef copy = LLVMBuildAnd(w->b, warp, number(w, RVM__KERNEL_COPIES - 1), "");
+    LLVMValueRef own = LLVMBuildAdd(w->b, launch(w, FIRST), w->i, ""), warp = LLVMBuildLShr(w->b, own, number(w, 5), "");
+    LLVMValueRef last = LLVMBuildSub(w->b, launch(w, NCOPIES), number(w, 1), "");
+    LLVMValueRef copy =
+        w->x->nested ? LLVMBuildAnd(w->b, own, last, "") : LLVMBuildAnd(w->b, warp, number(w, RVM__KERNEL_COPIES - 1), "");
     LLVMValueRef at = LLVMBuildAdd(w->b, LLVMBuildMul(w->b, copy, launch(w, STRIDE), ""), offset, "");
     return behind(w, launch(w, COPIES), at);
 }
@@ -141,15 +156,17 @@ _Static_assert((RVM__KERNEL_COPIES & (RVM__KERNEL_COPIES - 1)) == 0 && RVM__WARP
 /* How many additions an instance has: all have as many. */
 static void tell_additions(const wrap *w) {
     LLVMValueRef n = LLVMBuildLoad2(w->b, w->k->i64, w->slot, "");
-    LLVMValueRef args[4] = {launch(w, CONTROL), n, launch(w, ADDITIONS), LLVMBuildAdd(w->b, launch(w, FIRST), w->i, "")};
+    LLVMValueRef args[3] = {launch(w, CONTROL), n, launch(w, ADDITIONS)};
     LLVMValueRef f = LLVMGetNamedFunction(w->k->module, "rvm.device.tell_additions");
-    LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
-    w->x->may_fail = true;
+    LLVMValueRef beyond = LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 3, "");
+    f = LLVMGetNamedFunction(w->k->module, RVM__BAIL_OUT);
+    LLVMTypeRef type = LLVMFunctionType(w->k->nothing, (LLVMTypeRef[]){w->k->i1}, 1, false);
+    LLVMBuildCall2(w->b, type, f ? f : LLVMAddFunction(w->k->module, RVM__BAIL_OUT, type), &beyond, 1, "");
 }
 
-static void call_instance(const wrap *w) {
+/* What the instance takes; how much. */
+static unsigned pass(const wrap *w, LLVMValueRef *args) {
     const rvm__block_kernel *from = w->x->from;
-    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
     unsigned n = 0, p = 0;
     LLVMValueRef at = LLVMBuildAdd(w->b, LLVMBuildAdd(w->b, launch(w, LO), launch(w, FIRST), ""), w->i, "");
     LLVMValueRef fixed[RVM__VECTORISED_SUMS] = {LLVMConstNull(w->k->ptr), number(w, 0), w->out, at};
@@ -159,20 +176,30 @@ static void call_instance(const wrap *w) {
         LLVMValueRef v = from->args[a].known ? number(w, from->args[a].constant) : LLVMGetParam(w->x->kernel, p++);
         args[n++] = w->x->by_copies[a] ? in_copy(w, v) : v;
     }
+    return n;
+}
+
+void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts, unsigned first) {
+    for (unsigned c = first; c < RVM__VECTORISED_COUNTS; c++) {
+        LLVMValueRef at = rvm__build_int(k, 8 * (int64_t)c);
+        LLVMValueRef from = LLVMBuildInBoundsGEP2(k->b, k->i8, out, &at, 1, "");
+        LLVMValueRef to = LLVMBuildInBoundsGEP2(k->b, k->i8, counts, &at, 1, "");
+        LLVMValueRef now = LLVMBuildLoad2(k->b, k->i64, from, ""), was = LLVMBuildLoad2(k->b, k->i64, to, "");
+        LLVMValueRef more = LLVMBuildICmp(k->b, LLVMIntUGT, now, was, "");
+        LLVMBuildStore(
+            k->b, c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(k->b, more, now, was, "") : LLVMBuildAdd(k->b, was, now, ""),
+            to);
+    }
+}
+
+static void call_instance(const wrap *w, LLVMValueRef *args, unsigned n) {
     clear_sums(w);
     if (w->top) LLVMBuildStore(w->b, number(w, 0), w->top);
     if (w->slot) LLVMBuildStore(w->b, number(w, 0), w->slot);
     LLVMBuildCall2(w->b, LLVMGlobalGetValueType(w->x->instance), w->x->instance, args, n, "");
     keep_terms(w);
     if (w->slot) tell_additions(w);
-    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) {
-        LLVMValueRef now = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->out, c), "");
-        LLVMValueRef was = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->counts, c), "");
-        LLVMValueRef more = LLVMBuildICmp(w->b, LLVMIntUGT, now, was, "");
-        LLVMBuildStore(
-            w->b, c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(w->b, more, now, was, "") : LLVMBuildAdd(w->b, was, now, ""),
-            word_at(w, w->counts, c));
-    }
+    rvm__device_add_counts(w->k, w->out, w->counts, 0);
 }
 
 /* ---- around it ---- */
@@ -191,12 +218,21 @@ static void make_locals(wrap *w) {
     if (w->x->logs) w->slot = local(w, 1, "rvm.slot");
     if (!w->x->arena) return;
     w->top = local(w, 1, "rvm.top");
+    if (w->x->nested) return;
     w->arena = LLVMBuildArrayAlloca(w->b, w->k->i8, launch(w, ARENA), "rvm.arena");
     LLVMSetAlignment(w->arena, 16);
 }
 
 static LLVMValueRef runtime(const wrap *w, const char *name) {
     return LLVMGetNamedFunction(w->k->module, name);
+}
+
+/* The largest of all threads. */
+static void tell_most(const wrap *w, LLVMValueRef from, size_t to) {
+    LLVMValueRef f = runtime(w, "rvm.device.count");
+    LLVMValueRef args[4] = {behind(w, launch(w, CONTROL), number(w, (int64_t)to)), LLVMBuildLoad2(w->b, w->k->i64, from, ""),
+                            w->lane, LLVMConstInt(w->k->i1, 1, false)};
+    LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
 }
 
 static void tell_counts(const wrap *w) {
@@ -226,6 +262,7 @@ static void find_active(wrap *w, LLVMValueRef first) {
 
 static void emit(wrap *w) {
     const rvm__build *k = w->k;
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
     LLVMBasicBlockRef entry = block(w, "entry"), loop = block(w, "loop"), body = block(w, "body"), run = block(w, "run"),
                       next = block(w, "next"), end = block(w, "end");
     LLVMPositionBuilderAtEnd(w->b, entry);
@@ -244,7 +281,7 @@ static void emit(wrap *w) {
     find_active(w, first);
     LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntULT, w->i, launch(w, COUNT), ""), run, next);
     LLVMPositionBuilderAtEnd(w->b, run);
-    call_instance(w);
+    call_instance(w, args, pass(w, args));
     LLVMBuildBr(w->b, next);
     LLVMPositionBuilderAtEnd(w->b, next);
     LLVMValueRef then = LLVMBuildAdd(w->b, w->i, all, "");
@@ -255,6 +292,126 @@ static void emit(wrap *w) {
     tell_counts(w);
 }
 
+/* ---- a CTA to each instance ---- */
+
+static LLVMValueRef call_runtime(const wrap *w, const char *name, LLVMValueRef *args, unsigned n) {
+    LLVMValueRef f = runtime(w, name);
+    return LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, n, "");
+}
+
+static void meet(const wrap *w) {
+    rvm__device_cta *c = &w->x->cta;
+    call_runtime(w, "rvm.device.meet", (LLVMValueRef[]){c->shared, LLVMConstInt(w->k->i32, c->places++, false)}, 2);
+}
+
+/* In a grid, a function. */
+static LLVMValueRef shared_memory(const wrap *w) {
+    LLVMTypeRef t = LLVMFunctionType(w->k->ptr, NULL, 0, false), words = LLVMArrayType2(w->k->i64, 0);
+    static const char grid[] = "rvm_grid_shared", name[] = "rvm_shared";
+    if (w->x->grid) {
+        LLVMValueRef f = LLVMGetNamedFunction(w->k->module, grid);
+        return LLVMBuildCall2(w->b, t, f ? f : LLVMAddFunction(w->k->module, grid, t), NULL, 0, "");
+    }
+    LLVMValueRef g = LLVMGetNamedGlobal(w->k->module, name);
+    if (!g) LLVMSetAlignment(g = LLVMAddGlobalInAddressSpace(w->k->module, words, name, 3), 16);
+    return LLVMConstAddrSpaceCast(g, w->k->ptr);
+}
+
+/* Local arrays of the instance: behind all else in shared memory, or the CTA's part of others. */
+static LLVMValueRef place_arena(wrap *w, LLVMValueRef cta) {
+    LLVMTypeRef t = LLVMFunctionType(w->k->i64, NULL, 0, false);
+    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, RVM__FRAME);
+    if (!f) f = LLVMAddFunction(w->k->module, RVM__FRAME, t);
+    w->x->cta.frame = LLVMBuildCall2(w->b, t, f, NULL, 0, "");
+    LLVMValueRef inside = behind(w, w->x->cta.shared, w->x->cta.frame), none = number(w, 0);
+    LLVMValueRef part = LLVMBuildAdd(w->b, launch(w, LOCALS), LLVMBuildMul(w->b, cta, launch(w, ARENA), ""), "");
+    return LLVMBuildSelect(w->b, LLVMBuildICmp(w->b, LLVMIntEQ, launch(w, LOCALS), none, ""), inside,
+                           LLVMBuildIntToPtr(w->b, part, w->k->ptr, ""), "rvm.arena");
+}
+
+static LLVMValueRef wide(const wrap *w, const char *what) {
+    return LLVMBuildZExt(w->b, special(w, what), w->k->i64, "");
+}
+
+static void begin_cta(wrap *w) {
+    rvm__device_cta *c = &w->x->cta;
+    make_locals(w);
+    c->shared = shared_memory(w);
+    c->counts = w->counts;
+    c->out = local(w, RVM__VECTORISED_COUNTS, "within");
+    c->state = local(w, 1, "state");
+    c->trips = local(w, 1, "trips");
+    c->charged = local(w, 1, "charged");
+    c->slot = w->slot;
+    c->slot_within = local(w, 1, "rvm.slot_within");
+    c->each = launch(w, EACH);
+    c->control = launch(w, CONTROL);
+    LLVMBuildStore(w->b, number(w, 0), c->trips);
+    c->tid = wide(w, "tid");
+    c->threads = wide(w, "ntid");
+    c->lane = w->lane = LLVMBuildAnd(w->b, special(w, "tid"), LLVMConstInt(w->k->i32, RVM__WARP - 1, false), "lane");
+    call_runtime(w, "rvm.device.begin", (LLVMValueRef[]){c->shared, c->tid}, 2);
+}
+
+/* The instance's number in the piece, whose j-th this is in their order. */
+static LLVMValueRef in_order(const wrap *w, LLVMValueRef j) {
+    LLVMValueRef last = LLVMBuildSub(w->b, launch(w, COUNT), number(w, 1), "");
+    return w->x->from->ascending ? LLVMBuildAdd(w->b, j, number(w, 0), "") : LLVMBuildSub(w->b, last, j, "");
+}
+
+/* Where all threads meet, and what they do there. */
+static void emit_meeting(const wrap *w, LLVMBasicBlockRef next) {
+    rvm__device_cta *c = &w->x->cta;
+    LLVMPositionBuilderAtEnd(w->b, c->turn);
+    LLVMBasicBlockRef serial = block(w, "serial"), start = block(w, "start");
+    LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntEQ, c->tid, number(w, 0), ""), serial, c->meet);
+    LLVMPositionBuilderAtEnd(w->b, serial);
+    c->resume = LLVMBuildSwitch(w->b, LLVMBuildLoad2(w->b, w->k->i64, c->state, ""), start, RVM__MOST_WITHIN);
+    LLVMPositionBuilderAtEnd(w->b, c->meet);
+    meet(w);
+    LLVMValueRef what = LLVMBuildLoad2(w->b, w->k->i64, c->shared, "");
+    LLVMBuildStore(w->b, what, c->state);
+    c->choose = LLVMBuildSwitch(w->b, what, next, RVM__MOST_WITHIN);
+    c->blocks[6] = serial;
+    LLVMPositionBuilderAtEnd(w->b, start);
+}
+
+static void emit_cta(wrap *w) {
+    rvm__device_cta *c = &w->x->cta;
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
+    LLVMBasicBlockRef entry = block(w, "entry"), loop = block(w, "loop"), body = block(w, "body"), next = block(w, "next"),
+                      end = block(w, "end");
+    c->turn = block(w, "turn"), c->meet = block(w, "meet");
+    LLVMPositionBuilderAtEnd(w->b, entry);
+    begin_cta(w);
+    LLVMValueRef cta = wide(w, "ctaid"), ctas = wide(w, "nctaid");
+    if (w->x->arena) w->arena = place_arena(w, cta);
+    LLVMBuildBr(w->b, loop);
+    LLVMPositionBuilderAtEnd(w->b, loop);
+    LLVMValueRef j = LLVMBuildPhi(w->b, w->k->i64, "");
+    LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntULT, j, launch(w, COUNT), ""), body, end);
+    LLVMPositionBuilderAtEnd(w->b, body);
+    w->i = in_order(w, j);
+    const unsigned n = pass(w, args);
+    LLVMBuildStore(w->b, number(w, 0), c->state);
+    LLVMBuildBr(w->b, c->turn);
+    emit_meeting(w, next);
+    call_instance(w, args, n);
+    LLVMBuildStore(w->b, number(w, 0), c->shared);
+    LLVMBuildBr(w->b, c->meet);
+    LLVMPositionBuilderAtEnd(w->b, next);
+    meet(w); /* before anyone is told anything else */
+    LLVMValueRef then = LLVMBuildAdd(w->b, j, ctas, "");
+    LLVMBuildBr(w->b, loop);
+    LLVMAddIncoming(j, &cta, &entry, 1);
+    LLVMAddIncoming(j, &then, &next, 1);
+    LLVMPositionBuilderAtEnd(w->b, end);
+    LLVMBasicBlockRef own[] = {entry, loop, body, next, end, c->turn, c->blocks[6], c->meet};
+    memcpy(c->blocks, own, sizeof own);
+    tell_most(w, c->trips, offsetof(rvm__kernel_control, trips));
+    tell_counts(w);
+}
+
 /* What markers need, by name, where the kernel has it. */
 static void name_values(const wrap *w) {
     const struct {
@@ -262,14 +419,15 @@ static void name_values(const wrap *w) {
         const char *name;
     } named[] = {{w->lane, "rvm.lane"}, {w->i, "rvm.i"}, {w->active, "rvm.active"}, {w->mask, "rvm.mask"}};
     for (size_t n = 0; n < sizeof named / sizeof *named; n++)
-        LLVMSetValueName2(named[n].v, named[n].name, strlen(named[n].name));
+        if (named[n].v) LLVMSetValueName2(named[n].v, named[n].name, strlen(named[n].name));
 }
 
 void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x) {
     wrap w = {.k = k, .x = x, .b = k->b};
     for (unsigned s = 0; s < x->from->sums; s++) w.types[s] = rvm__build_type(k, (rvm_type)x->from->sum_types[s]);
     declare(&w);
-    emit(&w);
+    LLVMSetCurrentDebugLocation2(k->b, NULL); /* of whatever was looked at before */
+    (x->nested ? emit_cta : emit)(&w);
     name_values(&w);
 }
 
@@ -308,7 +466,8 @@ static LLVMValueRef named(const rvm__device_kernel *x, const char *name) {
 typedef struct markers {
     const rvm__build *k;
     rvm__device_kernel *x;
-    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, log, addresses, n, additions;
+    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, slot_within, log, addresses, n,
+        additions;
 } markers;
 
 static LLVMValueRef call(const markers *m, const char *name, unsigned n, LLVMValueRef *args) {
@@ -322,16 +481,23 @@ static LLVMValueRef own_number(const markers *m) {
 
 static void fail_if(const markers *m, LLVMValueRef c) {
     if (LLVMIsAConstantInt(c) && !LLVMConstIntGetZExtValue(c)) return;
-    call(m, "rvm.device.fail", 3, (LLVMValueRef[]){c, m->control, own_number(m)});
+    const rvm__device_kernel *x = m->x;
+    call(m, x->nested ? "rvm.device.fail_all" : "rvm.device.fail", 3 + x->nested,
+         (LLVMValueRef[]){c, m->control, own_number(m), x->cta.shared});
     m->x->may_fail = true;
 }
 
-/* Memory of a local array, in place of the machine's. */
-static void new_array(const markers *m, LLVMValueRef v) {
-    LLVMReplaceAllUsesWith(v, call(m, "rvm.device.new", 7,
-                                   (LLVMValueRef[]){m->arena, m->top, m->size, LLVMGetOperand(v, 1), LLVMGetOperand(v, 2),
-                                                    m->control, own_number(m)}));
-    m->x->may_fail = true;
+/* Memory of a local array, in place of the machine's; NULL: who fills it is told otherwise. */
+static void new_array(const markers *m, LLVMValueRef v, LLVMValueRef n, LLVMValueRef bits) {
+    fail_if(m, call(m, "rvm.device.lacks", 4, (LLVMValueRef[]){m->top, m->size, n, m->control}));
+    LLVMValueRef p = call(m, "rvm.device.take", 3, (LLVMValueRef[]){m->arena, m->top, n});
+    if (bits) call(m, "rvm.device.fill", 3, (LLVMValueRef[]){p, n, bits});
+    LLVMReplaceAllUsesWith(v, p);
+}
+
+static void keep_addition(const markers *m, LLVMValueRef v, LLVMValueRef slot) {
+    call(m, "rvm.device.add_term", 8,
+         (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), slot, m->log, m->addresses, m->n, m->i, m->additions});
 }
 
 /* By zeros, of elements: each has 8 bytes. */
@@ -352,18 +518,22 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
     else if (!strcmp(name, RVM__RESULT))
         LLVMReplaceAllUsesWith(v, LLVMConstNull(m->k->i32));
     else if (!strcmp(name, "rvm__native_new"))
-        new_array(m, v);
+        new_array(m, v, LLVMGetOperand(v, 1), LLVMGetOperand(v, 2));
+    else if (!strcmp(name, RVM__NESTED_NEW))
+        new_array(m, v, LLVMGetOperand(v, 0), NULL);
     else if (!strcmp(name, "rvm__native_del"))
         call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
     else if (!strncmp(name, "llvm.memset.", 12) && is_clearing(v))
         call(m, "rvm.device.clear", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 2)});
     else if (!strcmp(name, RVM__ADD_WARP "f64") && m->x->logs)
-        call(m, "rvm.device.add_term", 8,
-             (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->slot, m->log, m->addresses, m->n, m->i,
-                              m->additions});
+        keep_addition(m, v, m->slot);
+    else if (!strcmp(name, RVM__ADD_WITHIN "f64"))
+        keep_addition(m, v, m->slot_within);
     else if (!strcmp(name, RVM__ADD_WARP "f64"))
         call(m, "rvm.device.add_warp.f64", 5,
              (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->mask, m->lane, m->active});
+    else if (!strcmp(name, RVM__ADD_OWN "f64"))
+        call(m, "rvm.device.add_own", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1)});
     else if (!strncmp(name, RVM__ADD_EACH, strlen(RVM__ADD_EACH)))
         call(m, strcmp(name + strlen(RVM__ADD_EACH), "f64") ? "rvm.device.add_each.i64" : "rvm.device.add_each.f64", 2,
              (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1)});
@@ -398,6 +568,7 @@ void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {
                        .arena = named(x, "rvm.arena"),
                        .top = named(x, "rvm.top"),
                        .slot = named(x, "rvm.slot"),
+                       .slot_within = named(x, "rvm.slot_within"),
                        .log = LLVMGetParam(x->kernel, own + LOG),
                        .addresses = LLVMGetParam(x->kernel, own + ADDRESSES),
                        .n = LLVMGetParam(x->kernel, own + COUNT),

@@ -4,6 +4,7 @@
  * values all the same (shfl.sync asks for threads that have not exited only). */
 #include "device.h"
 #include "native.h"
+#include "support.h"
 #include "target.h"
 
 #include <llvm-c/BitReader.h>
@@ -17,7 +18,7 @@
  * fail: the instance of that number does not go on, if c.
  * add_term: what is added to *p by the instance i of n in its *slot-th addition, of which the first `most` are kept.
  * clear: words, of which there are whole ones; what LLVM makes of memset for devices stores bytes.
- * new, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
+ * lacks, take, fill, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
  * count: what all threads of the warp have, together, is added to, or compared with, what stands there. */
 #define SHUFFLE "define i32 @rvm.device.shuffle(i32 %mask, i32 %x, i32 %bits, i32 %c) alwaysinline convergent nounwind {\n"
 #define EXIT    "define void @rvm.device.exit() alwaysinline nounwind {\n"
@@ -98,28 +99,37 @@ static const char both[] =
     "on:\n"
     "  ret void\n"
     "}\n"
-    "define ptr @rvm.device.new(ptr %arena, ptr %top, i64 %size, i64 %n, i64 %bits, ptr %control, i64 %number) alwaysinline "
-    "nounwind {\n"
+    "define i1 @rvm.device.lacks(ptr %top, i64 %size, i64 %n, ptr %control) alwaysinline nounwind {\n"
     "entry:\n"
     "  %from = load i64, ptr %top\n"
     "  %length = shl i64 %n, 3\n"
     "  %bytes = add i64 %length, 16\n"
     "  %to = add i64 %from, %bytes\n"
     "  %beyond = icmp ugt i64 %to, %size\n"
-    "  br i1 %beyond, label %ask, label %take\n"
+    "  br i1 %beyond, label %ask, label %on\n"
     "ask:\n"
     "  %needed = getelementptr i8, ptr %control, i64 56\n"
     "  %q = addrspacecast ptr %needed to ptr addrspace(1)\n"
     "  %was = atomicrmw umax ptr addrspace(1) %q, i64 %to monotonic\n"
-    "  br label %take\n"
-    "take:\n"
-    "  call void @rvm.device.fail(i1 %beyond, ptr %control, i64 %number)\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret i1 %beyond\n"
+    "}\n"
+    "define ptr @rvm.device.take(ptr %arena, ptr %top, i64 %n) alwaysinline nounwind {\n"
+    "  %from = load i64, ptr %top\n"
+    "  %length = shl i64 %n, 3\n"
+    "  %bytes = add i64 %length, 16\n"
+    "  %to = add i64 %from, %bytes\n"
     "  store i64 %to, ptr %top\n"
     "  %p = getelementptr i8, ptr %arena, i64 %from\n"
+    "  ret ptr %p\n"
+    "}\n"
+    "define void @rvm.device.fill(ptr %p, i64 %n, i64 %bits) alwaysinline nounwind {\n"
+    "entry:\n"
     "  %first = getelementptr i8, ptr %p, i64 16\n"
     "  br label %head\n"
     "head:\n"
-    "  %i = phi i64 [0, %take], [%j, %fill]\n"
+    "  %i = phi i64 [0, %entry], [%j, %fill]\n"
     "  %more = icmp ult i64 %i, %n\n"
     "  br i1 %more, label %fill, label %done\n"
     "fill:\n"
@@ -128,7 +138,7 @@ static const char both[] =
     "  %j = add i64 %i, 1\n"
     "  br label %head\n"
     "done:\n"
-    "  ret ptr %p\n"
+    "  ret void\n"
     "}\n"
     "define void @rvm.device.del(ptr %top, i64 %n) alwaysinline nounwind {\n"
     "  %to = load i64, ptr %top\n"
@@ -174,13 +184,12 @@ static const char both[] =
     "on:\n"
     "  ret void\n"
     "}\n"
-    "define void @rvm.device.tell_additions(ptr %control, i64 %n, i64 %most, i64 %number) alwaysinline nounwind {\n"
+    "define i1 @rvm.device.tell_additions(ptr %control, i64 %n, i64 %most) alwaysinline nounwind {\n"
     "  %there = getelementptr i8, ptr %control, i64 64\n"
     "  %q = addrspacecast ptr %there to ptr addrspace(1)\n"
     "  store i64 %n, ptr addrspace(1) %q\n"
     "  %beyond = icmp ugt i64 %n, %most\n"
-    "  call void @rvm.device.fail(i1 %beyond, ptr %control, i64 %number)\n"
-    "  ret void\n"
+    "  ret i1 %beyond\n"
     "}\n"
     "define void @rvm.device.count(ptr %p, i64 %x, i32 %lane, i1 %largest) alwaysinline convergent nounwind {\n"
     "entry:\n"
@@ -217,10 +226,16 @@ _Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) 
                "as these have them");
 
 bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
-    char *why = NULL, all[sizeof both + sizeof device + sizeof grid];
+    const char *parts[] = {is_grid ? grid : device, both, is_grid ? rvm__cta_grid : rvm__cta_device, rvm__cta_both};
+    size_t size = 1;
+    char *why = NULL, *all;
     LLVMModuleRef module;
-    const int n = snprintf(all, sizeof all, "%s%s", is_grid ? grid : device, both);
-    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(all, (size_t)n, "runtime");
+    for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) size += strlen(parts[n]);
+    if (!(all = rvm__realloc(k->al, NULL, 0, size))) return false;
+    *all = 0;
+    for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) strcat(all, parts[n]);
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(all, size - 1, "runtime");
+    rvm__realloc(k->al, all, size, 0);
     if (LLVMParseIRInContext(k->context, text, &module, &why)) { /* which takes the text */
         LLVMDisposeMessage(why);
         return false;

@@ -35,18 +35,21 @@ typedef struct rvm__block_arg {
     bool known;
     bool shared;  /* an address in an array that several instances add into; */
     bool summed;  /* they do so chunk by chunk (isa/analysis/summed.h), */
+    bool read;    /* nobody changes it, */
     int32_t view; /* in which of the job's views, and what that is part of; or RVM__KERNEL_VALUE */
     int32_t root;
 } rvm__block_arg;
-enum { RVM__MOST_KERNEL_SUMS = 64 };
+enum { RVM__MOST_KERNEL_SUMS = 64, RVM__NO_INSTANCE = 1 << 30 };
 typedef struct rvm__block_kernel {
     struct rvm__block_kernel *next;
     size_t size;         /* of this, bytes */
     LLVMValueRef record; /* an rvm__native_kernel, to be defined */
     LLVMValueRef views;  /* a constant, rvm__kernel_view of each */
-    unsigned instance;   /* its function's number */
-    unsigned sums;       /* registers that instances add into, RVM__MOST_KERNEL_SUMS at most, and their types */
+    unsigned instance;   /* its function's number, */
+    unsigned nested; /* and that of one whose blocks within several threads run (lower/nested.c); RVM__NO_INSTANCE: none */
+    unsigned sums;   /* registers that instances add into, RVM__MOST_KERNEL_SUMS at most, and their types */
     uint8_t sum_types[RVM__MOST_KERNEL_SUMS];
+    bool ascending;
     uint64_t work; /* as in rvm__native_kernel */
     uint32_t line, nviews, nargs;
     rvm__block_arg args[];

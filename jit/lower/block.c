@@ -31,6 +31,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__begin_sums(e, x);
     const bool elsewhere = (e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised;
     if (elsewhere && !rvm__is_within_guard(e, e->control.pc)) rvm__run_chunks(e, in, x);
+    if (rvm__nest(e, in, x)) return;
     rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
     rvm__to_instance(e, e->control.pc, false);

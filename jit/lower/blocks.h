@@ -62,6 +62,7 @@ typedef struct rvm__instance {
     LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
     bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of */
     unsigned n;
+    bool nested; /* blocks within it are to be run by several threads */
     LLVMValueRef function;
     LLVMTypeRef type;
     struct rvm__instance *later; /* to be emitted */
@@ -107,6 +108,13 @@ LLVMValueRef rvm__is_alone(rvm__emit *e, uint32_t pc);
 /* A kernel of the block that is entered at e->control.pc, with its arguments in *params, which its job is to name; NULL: why
  * is noted. Memory that runs out is noted, too. */
 rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const struct rvm__plan *p, LLVMValueRef *params);
+
+/* ---- nested.c ---- */
+/* Whether there are blocks in the block with an end at pc, or in what it calls. */
+bool rvm__has_blocks_within(const rvm__emit *e, uint32_t pc);
+/* The block at e->control.pc, entered as rvm__run_chunks has it, if it is one that several threads run: then all of it is
+ * emitted. */
+bool rvm__nest(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 
 /* ---- pack.c ---- */
 /* Whether the view that appears or disappears at pc, in an instance, is a copy. */

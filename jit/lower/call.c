@@ -423,6 +423,7 @@ static void run_call(call *c, bool apart) {
                                       .apart = apart,
                                       .discards = rvm__discards_that_matter(e->u, c->callee, discards),
                                       .vectorised = e->vectorised,
+                                      .nested = e->nested,
                                       .conflicts = e->vectorised ? c->conflicts : 0,
                                       .guarded = c->guarded};
     const rvm__specialisation *v = rvm__declare_specialisation(e->u, &like);

@@ -30,7 +30,7 @@
  *   inspector.c         blocks looked through for that before
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
- *   fresh.c             arrays that are not read
+ *   nested.c            blocks within blocks, for a device  fresh.c             arrays that are not read
  *   frame.c             registers and arrays; side exits        home.c              what is in memory there
  *   osr.c               functions entered at a loop             lower.c             the module and its entry
  *   c_entry.c           the same for C functions
@@ -162,7 +162,7 @@ typedef struct rvm__block_ir {
     uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
     uint64_t passed;              /* of what is called there: parameters that are such arrays, or elements of such: */
     LLVMValueRef *added;          /* by register: the element that it is, or NULL; or NULL */
-    LLVMValueRef *instances;      /* by pc of a block's end: that function, or NULL; or NULL */
+    LLVMValueRef *instances[2];   /* by pc of a block's end: that function, or NULL; or NULL; of nested ones, too */
     LLVMValueRef *asides;         /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
@@ -181,7 +181,8 @@ typedef struct rvm__emit {
     int dir;
     bool restoring, inside;
     bool apart;
-    bool vectorised; /* an instance, or what it calls: see instance.c */
+    bool vectorised; /* an instance, or what it calls: see instance.c; */
+    bool nested;     /* blocks within it are run by several threads: see nested.c */
     uint64_t guarded;
     uint16_t discards;
     bool fresh;

@@ -19,6 +19,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .block.chunk = v->block,
                    .at = v->at,
                    .vectorised = v->vectorised,
+                   .nested = v->nested,
                    .guarded = v->guarded,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;

@@ -109,6 +109,7 @@ static void begin_body(rvm__instance *o, uint32_t pc) {
                           .discards = outer->discards,
                           .fresh = outer->fresh && outer->control.context->dir > 0 && !outer->control.context->parent,
                           .vectorised = true,
+                          .nested = o->nested,
                           .block.ends = outer->f->code[pc].target,
                           .block.conflicts = outer->block.conflicts,
                           .function = o->function};
@@ -119,7 +120,7 @@ static void begin_body(rvm__instance *o, uint32_t pc) {
 /* One function serves all copies of the block that run in the same direction. */
 bool rvm__declare_instance(rvm__instance *o, uint32_t pc) {
     rvm__emit *outer = o->outer;
-    LLVMValueRef **made = &outer->block.instances;
+    LLVMValueRef **made = &outer->block.instances[o->nested];
     if (!*made && !(*made = rvm__unit_alloc(outer->u, outer->f->ncode * sizeof **made))) return false;
     if ((o->function = (*made)[pc])) {
         o->type = LLVMGlobalGetValueType(o->function);

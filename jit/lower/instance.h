@@ -32,6 +32,11 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 /* Poll, if so much has been charged: an i64. */
 #define RVM__SAFEPOINT "rvm.safepoint"
 #define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
+/* A block within, and a register's sum behind it: nested.c. */
+#define RVM__NESTED     "rvm.nested."
+#define RVM__NESTED_SUM "rvm.nested_sum."
+enum { RVM__NESTED_LO, RVM__NESTED_COUNT, RVM__NESTED_UP, RVM__NESTED_FRAME, RVM__NESTED_SUMS };
+enum { RVM__MOST_NESTED_SUMS = 8, RVM__NESTED_CHARGED = RVM__MOST_NESTED_SUMS /* not a sum: what its instances charged */ };
 /* On a parameter that is an address: each instance has its own memory there. */
 #define RVM__PRIVATE "rvm-private"
 

@@ -44,7 +44,8 @@ static void describe(const rvm__emit *e, const rvm__plan *p, const rvm__instance
         *a++ = (rvm__block_arg){.view = (int32_t)rvm__plan_index(p, (uint16_t)k),
                                 .root = (int32_t)rvm__plan_index(p, p->base[k]),
                                 .shared = e->block.conflicts[k],
-                                .summed = p->bits[p->base[k]] & RVM__SUMMED};
+                                .summed = p->bits[p->base[k]] & RVM__SUMMED,
+                                .read = (p->bits[p->base[k]] & RVM__BITS_OWN) == RVM__BITS_READ};
         for (int d = 0; d < 2 * ndim; d++) *a++ = (rvm__block_arg){.view = RVM__KERNEL_VALUE};
         a[-1].known = true; /* the innermost stride, which is looked at before */
         a[-1].constant = sizeof(rvm_value);
@@ -86,13 +87,23 @@ static rvm__block_kernel *new_kernel(rvm__emit *e, const rvm__plan *p, const rvm
                               .views = views_of(e, p),
                               .record = LLVMAddGlobal(k->module, k->i64, name),
                               .instance = number_of(o->function),
+                              .nested = RVM__NO_INSTANCE,
                               .sums = o->x->to.shared,
+                              .ascending = rvm__is_ascending(e, o->x),
                               .work = p->work,
                               .line = e->f->positions[p->par].line,
                               .nviews = p->narrays};
     for (unsigned n = 0; n < to->sums; n++) to->sum_types[n] = e->code->shared[(uint32_t)o->x->to.jump2 + n].type;
     describe(e, p, o, to);
     return k->kernels = to;
+}
+
+/* With blocks within it is made a second time, for a CTA to each instance. */
+static void add_nested(rvm__emit *e, rvm__block_kernel *to) {
+    rvm__instance *o = rvm__has_blocks_within(e, e->control.pc) ? rvm__instance_of(e, e->control.pc) : NULL;
+    if (!o) return;
+    o->nested = true;
+    if (declare(e, o, e->control.pc)) to->nested = number_of(o->function);
 }
 
 rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const rvm__plan *p, LLVMValueRef *params) {
@@ -106,7 +117,7 @@ rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const rvm__plan *p, LLVMValueRef
         made = known_kernel(k, number_of(o->function));
     else if (!why)
         why = "it uses too much of what is around it, or adds into elements of f32";
-    if (o && !why && !made) made = new_kernel(e, p, o);
+    if (o && !why && !made && (made = new_kernel(e, p, o))) add_nested(e, made);
     e->block.conflicts = NULL;
     if (why) rvm__stays_on_host(k, line, why);
     if (!made) return NULL;

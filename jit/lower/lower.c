@@ -24,6 +24,7 @@ static void add_callee(rvm__summary *f, const rvm__summary *g) {
     f->size += g->size;
     f->by_value |= g->by_value;
     f->sums |= g->sums;
+    f->blocks |= g->blocks;
     f->records |= g->records;
 }
 
@@ -34,6 +35,7 @@ static bool summarise(void *userdata, uint32_t fn) {
     if (!summary->size) return false;
     RVM__EACH_INSN(x, f) {
         summary->by_value |= rvm__pair_of(x.in->op) == RVM_PAIR_calli;
+        summary->blocks |= x.in->op == RVM_OP_par;
         summary->sums |= x.in->op == RVM_OP_par && u->m->codes[fn].x[x.pc].to.c;
         RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
     }

@@ -31,6 +31,7 @@ typedef struct rvm__specialisation {
     bool inside;    /* and it is called from a compute part */
     bool apart;
     bool vectorised;    /* called by an instance of a block: it bails out at side exits (instance.c) */
+    bool nested;        /* by one whose blocks within are others' to run (nested.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
     uint64_t guarded;   /* parameters, by bit, of whose elements guard.c asks */
     uint16_t discards;
@@ -51,6 +52,7 @@ typedef struct rvm__summary { /* of a function of the program */
     bool by_value;    /* it, or what it calls, calls through function values */
     bool records;     /* it, or what it calls, updates reals, of which runs that restore every bit keep what is lost */
     bool sums;        /* it, or what it calls, has blocks that add into elements chunk by chunk */
+    bool blocks;      /* it, or what it calls, has parallel blocks */
     uint16_t levels;  /* of the trail that something goes onto, or comes from */
     uint16_t asks;    /* of these, where one does not discard it must be known at run time how deep it is; */
     bool always_asks; /* so it must at some depth whatever discards */

@@ -4,9 +4,10 @@
  *
  * RVM_GRID_FAIL=NAME:N makes the N-th call of that function of the driver fail, with error 2 (out of memory) where NAME is
  * allocate, else with 719 (a launch failed), NAME:N:D the N-th of those on device D; RVM_GRID_MEMORY=N limits memory of each
- * device to N bytes; RVM_GRID_DEVICES=N: so many. RVM_GRID_SIGNAL=N raises SIGUSR1 in the N-th launch. Of several each has
- * memory of its own: while a kernel runs no other's can be touched. Each mistake of who calls ends the process: memory, a
- * stream, an event or a kernel used that is not of the device whose context is current, freed twice, or left over. */
+ * device to N bytes; RVM_GRID_DEVICES=N: so many, RVM_GRID_SHARED=N what a CTA has. RVM_GRID_SIGNAL=N raises SIGUSR1 in the
+ * N-th launch. Of several each has memory of its own: while a kernel runs no other's can be touched. Each mistake of who
+ * calls ends the process: memory, a stream, an event or a kernel used that is not of the device whose context is current,
+ * freed twice, or left over. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -82,6 +83,7 @@ typedef struct fiber {
     enum state state;
     uint32_t mask, bits;
     uint64_t value, got; /* of a shuffle */
+    unsigned place;      /* of a barrier */
 } fiber;
 
 static fiber fibers[MOST];
@@ -158,11 +160,16 @@ static bool meet(unsigned first) {
     return false;
 }
 
+/* All that have not ended are there, at the same one: control that differs may lead to none. */
 static bool pass_barrier(void) {
     bool any = false;
+    unsigned place = 0;
     for (unsigned k = 0; k < threads; k++) {
         if (fibers[k].state == READY || fibers[k].state == SHUFFLES) return false;
-        any |= fibers[k].state == WAITS;
+        if (fibers[k].state != WAITS) continue;
+        if (any && fibers[k].place != place) die("threads wait at different barriers");
+        place = fibers[k].place;
+        any = true;
     }
     for (unsigned k = 0; k < threads; k++)
         if (fibers[k].state == WAITS) fibers[k].state = READY;
@@ -199,6 +206,8 @@ EXPORT uint32_t rvm_grid_ntid(void);
 EXPORT uint32_t rvm_grid_nctaid(void);
 EXPORT uint32_t rvm_grid_shuffle(uint32_t mask, uint32_t x, uint32_t bits);
 EXPORT void rvm_grid_exit(void);
+EXPORT void *rvm_grid_shared(void);
+EXPORT void rvm_grid_barrier(uint32_t place);
 uint32_t rvm_grid_tid(void) {
     return threadIdx.x;
 }
@@ -216,6 +225,29 @@ uint32_t rvm_grid_shuffle(uint32_t mask, uint32_t x, uint32_t bits) {
 }
 void rvm_grid_exit(void) {
     stop(ENDED);
+}
+
+/* Of a CTA, as much as the launch asked for; what lies behind it may not change. */
+enum { BEHIND = 4096, MARK = 0xa5 };
+static unsigned char *shared_memory;
+static size_t shared_size;
+void *rvm_grid_shared(void) {
+    return shared_memory;
+}
+void rvm_grid_barrier(uint32_t place) {
+    fibers[running].place = place;
+    stop(WAITS);
+}
+static void begin_shared(void) {
+    if (shared_size > 232448) die("more shared memory than there is");
+    shared_memory = malloc(shared_size + BEHIND);
+    memset(shared_memory, 0x5a, shared_size);
+    memset(shared_memory + shared_size, MARK, BEHIND);
+}
+static void end_shared(void) {
+    for (size_t k = 0; k < BEHIND; k++)
+        if (shared_memory[shared_size + k] != MARK) die("memory behind the shared memory has changed");
+    free(shared_memory);
 }
 
 /* ---- the kernels of cuda/sums.cu ---- */
@@ -237,6 +269,7 @@ static unsigned long long __shfl_down_sync(uint32_t mask, unsigned long long x, 
     return shuffle(mask, x, lane % width + by < width ? lane + by : lane);
 }
 static void __syncthreads(void) {
+    fibers[running].place = 0;
     stop(WAITS);
 }
 #include "../../cuda/sums.cu"
@@ -386,6 +419,14 @@ static void protect_others(int how) {
         if (b->on != current() && mprotect(b->p, b->mapped, how)) die("memory cannot be kept apart");
 }
 
+static int most_shared = 48 << 10;
+EXPORT int cuFuncSetAttribute(void *f, int attribute, int value);
+int cuFuncSetAttribute(void *f, int attribute, int value) {
+    (void)f;
+    if (attribute == 8) most_shared = value;
+    return fails("function_set");
+}
+
 EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *stream, void **params, void **extra);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
@@ -395,7 +436,7 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     static long launches;
     const int failed = fails("launch");
     if (++launches == setting("RVM_GRID_SIGNAL", 0)) raise(SIGUSR1);
-    (void)gy, (void)gz, (void)bz, (void)shared, (void)extra;
+    (void)gy, (void)gz, (void)bz, (void)extra;
     if (failed) return failed;
     check_owner(stream);
     if (k->on != current()) die("a kernel of another device");
@@ -406,10 +447,14 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     threads = bx * by;
     body = k->run;
     argument = arguments;
+    if ((int)shared > most_shared) die("more shared memory than was asked for");
+    shared_size = shared;
     protect_others(PROT_NONE);
     for (unsigned n = 0; n < gx; n++) {
         blockIdx = (dim3){n, 0, 0};
+        begin_shared();
         run_cta();
+        end_shared();
     }
     protect_others(PROT_READ | PROT_WRITE);
     return 0;
@@ -562,6 +607,9 @@ int cuDeviceGetName(char *name, int length, int device) {
 }
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    *value = attribute == 75 ? (int)setting("RVM_GRID_MAJOR", 9) : attribute == 87 ? 2 : 1;
+    *value = attribute == 75   ? (int)setting("RVM_GRID_MAJOR", 9)
+             : attribute == 87 ? 2
+             : attribute == 97 ? (int)setting("RVM_GRID_SHARED", 232448)
+                               : 1;
     return 0;
 }

@@ -130,7 +130,7 @@ enum rvm__device_code {
     RVM__KERNELS_PTX,
     RVM__KERNELS_GRID /* an object file for this host: a thread of a kernel is a call (tests/grid) */
 };
-enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__KERNEL_RESIDENT = 4, RVM__WARP = 32 };
+enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__KERNEL_RESIDENT = 4, RVM__WARP = 32, RVM__NESTED_CTA = 256 };
 enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 8 bytes as they are; not passed */
 enum {
     RVM__KERNEL_COPIED = 1,    /* instances add into copies of this array, or of some; */
@@ -158,6 +158,10 @@ typedef struct rvm__native_kernel { /* tables are constants of the code */
     uint64_t nparams, nviews, flags;
     uint64_t work; /* instructions of an instance, as far as the text tells */
     uint64_t line; /* of the block */
+    /* The same block as a kernel that has a CTA for each instance, whose threads share blocks within; NULL: there is none.
+     */
+    const struct rvm__native_kernel *nested;
+    uint64_t frame; /* of that: bytes of a CTA's shared memory, before local arrays */
 } rvm__native_kernel;
 /* Behind its own parameters a kernel takes these, each by itself. */
 typedef struct rvm__kernel_launch {
@@ -169,7 +173,10 @@ typedef struct rvm__kernel_launch {
     uint64_t copies, stride; /* and of copies, and bytes of one; */
     uint64_t arena;          /* bytes of an instance's local arrays, at most; */
     uint64_t log, addresses; /* of what instances add to elements, [additions][n], and where, [additions]; */
-    uint64_t additions;      /* of an instance, at most */
+    uint64_t additions;      /* of an instance, at most; */
+    uint64_t locals;         /* nested: of local arrays, `arena` bytes a CTA; 0: they are in shared memory; */
+    uint64_t ncopies;        /* how many copies there are, a power of 2 and no fewer than CTAs; */
+    uint64_t each;           /* and additions to elements of an instance of a block within, at most */
 } rvm__kernel_launch;
 enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
 typedef struct rvm__kernel_control {
@@ -178,6 +185,8 @@ typedef struct rvm__kernel_control {
     uint64_t erased[RVM__ERASED];  /* likewise */
     uint64_t needed;               /* bytes of local arrays that there were not; 0: there were all */
     uint64_t additions;            /* to elements that an instance has */
+    uint64_t trips;                /* nested: instances that a block within had, at most, */
+    uint64_t each;                 /* and additions to elements that one of these had, where there was no room for them */
 } rvm__kernel_control;
 
 struct rvm__native_job {

@@ -1,0 +1,180 @@
+/* runtime_cta.c: what a kernel calls that has a CTA for each instance, as runtime.c has the rest.
+ *
+ * Its memory that all threads of the CTA see begins with which block within they are to run, and whether one has failed: a
+ * thread that fails says so and exits, and the others exit where they meet next. A barrier does not wait for who has
+ * exited. */
+#include "device.h"
+
+#include <stddef.h>
+
+/* begin: by all threads, before they meet first. This and the next are inlined once the instance is, whose blocks are told
+ * from the kernel's own by that. meet: all that was written before is seen behind it. All are at the same place, of those
+ * that a kernel has. lacks_slots: an instance of a block within has more additions than are kept. add_together: what all
+ * threads of each warp have. add_own: to an element that no other thread adds to before they meet. sum_parts, sum_tree: what
+ * m instances of a chunk of a block within add to a register, n terms each of which the first stand `stride` elements apart,
+ * is summed into eight parts, upwards or downwards; those in pairs, and that to *sum. */
+#define MEETS "define void @rvm.device.barrier(i32 %place) alwaysinline convergent nounwind {\n"
+#define FENCE "define void @rvm.device.fence() alwaysinline nounwind {\n"
+const char rvm__cta_device[] = "declare void @llvm.nvvm.barrier.sync(i32)\n"
+                               "declare void @llvm.nvvm.membar.cta()\n" MEETS "  call void @llvm.nvvm.barrier.sync(i32 0)\n"
+                               "  ret void\n"
+                               "}\n" FENCE "  call void @llvm.nvvm.membar.cta()\n"
+                               "  ret void\n"
+                               "}\n";
+const char rvm__cta_grid[] = "declare void @rvm_grid_barrier(i32)\n" MEETS "  call void @rvm_grid_barrier(i32 %place)\n"
+                             "  ret void\n"
+                             "}\n" FENCE "  ret void\n"
+                             "}\n";
+
+#define SUMS(T, ADD, NONE)                                                                                                  \
+    "(ptr %terms, i64 %m, i64 %stride, i64 %n, i64 %up, i64 %tid, ptr %parts) alwaysinline nounwind {\n"                    \
+    "entry:\n"                                                                                                              \
+    "  %is = icmp ult i64 %tid, 8\n"                                                                                        \
+    "  br i1 %is, label %begin, label %on\n"                                                                                \
+    "begin:\n"                                                                                                              \
+    "  %some = icmp ugt i64 %m, %tid\n"                                                                                     \
+    "  %behind = sub i64 %m, %tid\n"                                                                                        \
+    "  %more = add i64 %behind, 7\n"                                                                                        \
+    "  %whole = lshr i64 %more, 3\n"                                                                                        \
+    "  %count = select i1 %some, i64 %whole, i64 0\n"                                                                       \
+    "  %before = sub i64 %count, 1\n"                                                                                       \
+    "  %way = shl i64 %before, 3\n"                                                                                         \
+    "  %last = add i64 %tid, %way\n"                                                                                        \
+    "  %ascends = icmp ne i64 %up, 0\n"                                                                                     \
+    "  %first = select i1 %ascends, i64 %tid, i64 %last\n"                                                                  \
+    "  %step = select i1 %ascends, i64 8, i64 -8\n"                                                                         \
+    "  br label %head\n"                                                                                                    \
+    "head:\n"                                                                                                               \
+    "  %i = phi i64 [0, %begin], [%j, %next]\n"                                                                             \
+    "  %k = phi i64 [%first, %begin], [%l, %next]\n"                                                                        \
+    "  %s = phi " T " [" NONE ", %begin], [%a, %next]\n"                                                                    \
+    "  %left = icmp ult i64 %i, %count\n"                                                                                   \
+    "  br i1 %left, label %instance, label %done\n"                                                                         \
+    "instance:\n"                                                                                                           \
+    "  %row = mul i64 %k, %stride\n"                                                                                        \
+    "  br label %terms.head\n"                                                                                              \
+    "terms.head:\n"                                                                                                         \
+    "  %t = phi i64 [0, %instance], [%u, %add]\n"                                                                           \
+    "  %a = phi " T " [%s, %instance], [%b, %add]\n"                                                                        \
+    "  %go = icmp ult i64 %t, %n\n"                                                                                         \
+    "  br i1 %go, label %add, label %next\n"                                                                                \
+    "add:\n"                                                                                                                \
+    "  %at = add i64 %row, %t\n"                                                                                            \
+    "  %p = getelementptr i64, ptr %terms, i64 %at\n"                                                                       \
+    "  %x = load " T ", ptr %p\n"                                                                                           \
+    "  %b = " ADD " " T " %a, %x\n"                                                                                         \
+    "  %u = add i64 %t, 1\n"                                                                                                \
+    "  br label %terms.head\n"                                                                                              \
+    "next:\n"                                                                                                               \
+    "  %j = add i64 %i, 1\n"                                                                                                \
+    "  %l = add i64 %k, %step\n"                                                                                            \
+    "  br label %head\n"                                                                                                    \
+    "done:\n"                                                                                                               \
+    "  %q = getelementptr i64, ptr %parts, i64 %tid\n"                                                                      \
+    "  store " T " %s, ptr %q\n"                                                                                            \
+    "  br label %on\n"                                                                                                      \
+    "on:\n"                                                                                                                 \
+    "  ret void\n"                                                                                                          \
+    "}\n"
+#define PART(T, k)                                                                                                          \
+    "  %q" #k " = getelementptr i64, ptr %parts, i64 " #k "\n"                                                              \
+    "  %p" #k " = load " T ", ptr %q" #k "\n"
+#define TREE(T, ADD)                                                                                                        \
+    "(ptr %parts, ptr %sum, i64 %tid) alwaysinline nounwind {\n"                                                            \
+    "  %is = icmp eq i64 %tid, 0\n"                                                                                         \
+    "  br i1 %is, label %add, label %on\n"                                                                                  \
+    "add:\n" PART(T, 0) PART(T, 1) PART(T, 2) PART(T, 3) PART(T, 4) PART(T, 5) PART(T, 6)                                   \
+        PART(T, 7) "  %a = " ADD " " T " %p0, %p4\n"                                                                        \
+                   "  %b = " ADD " " T " %p2, %p6\n"                                                                        \
+                   "  %c = " ADD " " T " %p1, %p5\n"                                                                        \
+                   "  %d = " ADD " " T " %p3, %p7\n"                                                                        \
+                   "  %e = " ADD " " T " %a, %b\n"                                                                          \
+                   "  %f = " ADD " " T " %c, %d\n"                                                                          \
+                   "  %g = " ADD " " T " %e, %f\n"                                                                          \
+                   "  %was = load " T ", ptr %sum\n"                                                                        \
+                   "  %now = " ADD " " T " %was, %g\n"                                                                      \
+                   "  store " T " %now, ptr %sum\n"                                                                         \
+                   "  br label %on\n"                                                                                       \
+                   "on:\n"                                                                                                  \
+                   "  ret void\n"                                                                                           \
+                   "}\n"
+
+const char rvm__cta_both[] =
+    "define void @rvm.device.begin(ptr %shared, i64 %tid) nounwind {\n"
+    "  %is = icmp eq i64 %tid, 0\n"
+    "  br i1 %is, label %first, label %on\n"
+    "first:\n"
+    "  %failed = getelementptr i8, ptr %shared, i64 8\n"
+    "  store i64 0, ptr %failed\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.meet(ptr %shared, i32 %place) convergent nounwind {\n"
+    "  call void @rvm.device.barrier(i32 %place)\n"
+    "  %failed = getelementptr i8, ptr %shared, i64 8\n"
+    "  %any = load i64, ptr %failed\n"
+    "  %is = icmp ne i64 %any, 0\n"
+    "  br i1 %is, label %leave, label %on\n"
+    "leave:\n"
+    "  call void @rvm.device.exit()\n"
+    "  unreachable\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.fail_all(i1 %c, ptr %control, i64 %number, ptr %shared) alwaysinline nounwind {\n"
+    "  br i1 %c, label %fail, label %on\n"
+    "fail:\n"
+    "  %q = addrspacecast ptr %control to ptr addrspace(1)\n"
+    "  %was = atomicrmw umin ptr addrspace(1) %q, i64 %number monotonic\n"
+    "  %failed = getelementptr i8, ptr %shared, i64 8\n"
+    "  store i64 1, ptr %failed\n"
+    "  call void @rvm.device.fence()\n"
+    "  call void @rvm.device.exit()\n"
+    "  unreachable\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define i1 @rvm.device.lacks_slots(ptr %control, i64 %used, i64 %each) alwaysinline nounwind {\n"
+    "  %beyond = icmp ugt i64 %used, %each\n"
+    "  br i1 %beyond, label %ask, label %on\n"
+    "ask:\n"
+    "  %needed = getelementptr i8, ptr %control, i64 80\n"
+    "  %q = addrspacecast ptr %needed to ptr addrspace(1)\n"
+    "  %was = atomicrmw umax ptr addrspace(1) %q, i64 %used monotonic\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret i1 %beyond\n"
+    "}\n"
+    "define void @rvm.device.add_together(ptr %p, i64 %x, i32 %lane) alwaysinline convergent nounwind {\n"
+    "  %a = call i64 @rvm.device.exchange(i64 %x, i32 -1, i32 16)\n"
+    "  %s = add i64 %x, %a\n"
+    "  %b = call i64 @rvm.device.exchange(i64 %s, i32 -1, i32 8)\n"
+    "  %t = add i64 %s, %b\n"
+    "  %c = call i64 @rvm.device.exchange(i64 %t, i32 -1, i32 4)\n"
+    "  %u = add i64 %t, %c\n"
+    "  %d = call i64 @rvm.device.exchange(i64 %u, i32 -1, i32 2)\n"
+    "  %v = add i64 %u, %d\n"
+    "  %e = call i64 @rvm.device.exchange(i64 %v, i32 -1, i32 1)\n"
+    "  %w = add i64 %v, %e\n"
+    "  %first = icmp eq i32 %lane, 0\n"
+    "  br i1 %first, label %add, label %on\n"
+    "add:\n"
+    "  %was = atomicrmw add ptr %p, i64 %w monotonic\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.add_own(ptr %p, double %x) alwaysinline nounwind {\n"
+    "  %q = addrspacecast ptr %p to ptr addrspace(1)\n"
+    "  %was = load double, ptr addrspace(1) %q\n"
+    "  %is = fadd double %was, %x\n"
+    "  store double %is, ptr addrspace(1) %q\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.sum_parts.f64" SUMS("double", "fadd", "-0.0") //
+    "define void @rvm.device.sum_parts.i64" SUMS("i64", "add", "0")        //
+    "define void @rvm.device.sum_tree.f64" TREE("double", "fadd")          //
+    "define void @rvm.device.sum_tree.i64" TREE("i64", "add");
+
+_Static_assert(offsetof(rvm__kernel_control, each) == 80, "as lacks_slots has it");

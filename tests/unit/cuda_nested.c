@@ -1,0 +1,151 @@
+/* cuda_nested.c: blocks within blocks on a device, with a CTA for each instance or a thread: which is taken, and where local
+ * arrays are; by what stands in for a driver (tests/grid). */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rvm_asm.h"
+#include "rvm_cuda.h"
+#include "rvm_jit.h"
+
+static const char text[] = "fn squares(out: real[n], x: real[n], m: i64)\n"
+                           "    parallel i in 0..n\n"
+                           "        compute\n"
+                           "            let y: real[m] = 1\n"
+                           "            parallel j in 0..m\n"
+                           "                y[j] += x[i] * j\n"
+                           "            end\n"
+                           "        do\n"
+                           "            for j in 0..m\n"
+                           "                out[i] += y[j]\n"
+                           "            end\n"
+                           "        undo\n"
+                           "    end\n"
+                           "end\n";
+enum { MOST = 300 };
+
+typedef struct fixture {
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_jit *j;
+    rvm_cuda *c;
+    rvm_error e;
+} fixture;
+
+static void end(fixture *f) {
+    rvm_machine_free(f->m);
+    rvm_cuda_free(f->c);
+    rvm_jit_free(f->j);
+    rvm_program_free(f->p);
+}
+
+/* False: no LLVM. */
+static bool begin(fixture *f, rvm_cuda_nested nested) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_options unchecked = rvm_options_default();
+    rvm_cuda_options device = rvm_cuda_options_default();
+    *f = (fixture){.p = NULL};
+    o.tiers = false;
+    unchecked.unchecked = unchecked.trust = true;
+    unchecked.trail = RVM_TRAIL_OFF;
+    device.least = 0;
+    device.nested = nested;
+    setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
+    cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_machine_new(f->p, &unchecked, &f->m, &f->e));
+    if (rvm_jit_new(&o, &f->j, &f->e)) return false;
+    cr_assert(!rvm_jit_attach(f->j, f->m, &f->e) && !rvm_cuda_new(&device, &f->c, &f->e));
+    cr_assert(!rvm_cuda_attach(f->c, f->m, &f->e));
+    return true;
+}
+
+/* Whether it ran with a CTA for each of n instances; what it gives is right. */
+static bool is_nested(fixture *f, int n, int64_t m) {
+    static double out[MOST], x[MOST];
+    rvm_cuda_totals before, after;
+    for (int i = 0; i < n; i++) out[i] = 0, x[i] = i + 1;
+    rvm_arg a[3] = {rvm_arg_array_f64(out, 1, (int64_t[]){n}), rvm_arg_array_f64(x, 1, (int64_t[]){n}), rvm_arg_i64(m)};
+    rvm_cuda_stats(f->c, &before);
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "squares"), a, 3, &f->e), "%s", f->e.message);
+    rvm_cuda_stats(f->c, &after);
+    cr_assert_eq(after.blocks, before.blocks + 1, "%s", after.why);
+    for (int i = 0; i < n; i++) cr_assert_eq(out[i], (double)(m + (i + 1) * (m * (m - 1) / 2)), "%d: %g", i, out[i]);
+    return after.nested > before.nested;
+}
+
+/* The grid is of one multiprocessor, which 256 instances fill. */
+Test(cuda_nested, by_size) {
+    fixture f;
+    if (begin(&f, RVM_CUDA_BY_SIZE)) {
+        cr_assert(is_nested(&f, 200, 40));
+        cr_assert(!is_nested(&f, 300, 40));
+    }
+    end(&f);
+}
+
+/* The first run tells that there are few instances within. */
+Test(cuda_nested, few_within) {
+    fixture f;
+    if (begin(&f, RVM_CUDA_BY_SIZE)) {
+        cr_assert(is_nested(&f, 20, 3));
+        cr_assert(!is_nested(&f, 20, 3));
+    }
+    end(&f);
+}
+
+/* Local arrays that a thread cannot have. */
+Test(cuda_nested, large_locals) {
+    fixture f;
+    if (begin(&f, RVM_CUDA_BY_SIZE)) {
+        cr_assert(is_nested(&f, 300, 40000));
+        cr_assert(is_nested(&f, 300, 40000));
+    }
+    end(&f);
+}
+
+Test(cuda_nested, never) {
+    fixture f;
+    if (begin(&f, RVM_CUDA_NEVER)) cr_assert(!is_nested(&f, 20, 40));
+    end(&f);
+}
+
+Test(cuda_nested, always) {
+    fixture f;
+    if (begin(&f, RVM_CUDA_ALWAYS)) cr_assert(is_nested(&f, 300, 3) && is_nested(&f, 300, 3));
+    end(&f);
+}
+
+Test(cuda_nested, environment) {
+    fixture f;
+    setenv("RVM_CUDA_NESTED", "0", 1);
+    if (begin(&f, RVM_CUDA_ALWAYS)) cr_assert(!is_nested(&f, 20, 40));
+    end(&f);
+    setenv("RVM_CUDA_NESTED", "1", 1);
+    if (begin(&f, RVM_CUDA_NEVER)) cr_assert(is_nested(&f, 300, 40));
+    end(&f);
+}
+
+/* Of a device whose CTAs have little shared memory local arrays are elsewhere. */
+Test(cuda_nested, little_shared_memory) {
+    fixture f;
+    setenv("RVM_GRID_SHARED", "4096", 1);
+    if (begin(&f, RVM_CUDA_ALWAYS)) cr_assert(is_nested(&f, 200, 1000) && is_nested(&f, 300, 2));
+    end(&f);
+}
+
+/* More than a CTA has without asking: which the driver refuses, so that the host has the block. */
+Test(cuda_nested, shared_memory_is_refused) {
+    static double out[2], x[2] = {1, 2};
+    rvm_cuda_totals t;
+    fixture f;
+    setenv("RVM_GRID_FAIL", "function_set:1", 1);
+    if (begin(&f, RVM_CUDA_ALWAYS)) {
+        rvm_arg a[3] = {rvm_arg_array_f64(out, 1, (int64_t[]){2}), rvm_arg_array_f64(x, 1, (int64_t[]){2}),
+                        rvm_arg_i64(8000)};
+        cr_assert(!rvm_call(f.m, rvm_program_find(f.p, "squares"), a, 3, &f.e), "%s", f.e.message);
+        cr_assert_eq(out[1], 8000 + 2 * (8000.0 * 7999 / 2));
+        rvm_cuda_stats(f.c, &t);
+        cr_assert(!t.blocks && t.on_host); /* its blocks within, too, since the device counts as lost */
+    }
+    end(&f);
+}
