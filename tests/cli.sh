@@ -104,4 +104,24 @@ flip other.rbc 12 9
 refused 3 'assemble it again' "$rvm" info other.rbc
 refused 3 '"code":"VERSION"' "$rvm" verify newer.rbc --json
 refused 3 '"ok":false' "$rvm" dis cut.rbc --json
+
+# whole numbers, in whatever notation: none is rounded
+printf 'fn g(y: i64, k: i64)\n    y += k\nend\n' >whole.rasm
+for k in 9007199254740992.5 0.99999999999999999999 4503599627370496.2 1e-400 2.5; do
+    refused 2 "$k" "$rvm" run whole.rasm g y=0 k=$k
+done
+refused 2 'write all its digits' "$rvm" run whole.rasm g y=0 k=9007199254740993.0
+refused 0 'y = 9007199254740992' "$rvm" run whole.rasm g y=0 k=9007199254740992.0
+
+# back to a stop at which the machine has kept a state, too
+printf 'fn f(out: real, x: real[n])\n    for i in 0..n\n        out += x[i] ^ 2\n    end\nend\n' >stops.rasm
+printf '%s\n' 'seek 100' 'break 3' c c c rc rc position >moves
+refused 0 'position 2 of the sweep' sh -c '"$1" debug stops.rasm "x=[1,2,3,4]" --of out <moves' sh "$rvm"
+
+# a header whose comment names a path that would end it
+mkdir 'd*'
+cp whole.rasm 'd*/whole.rasm'
+if "$rvm" compile 'd*/whole.rasm' g -o whole.o --header whole.h 2>/dev/null; then # else there is no native code
+    ! head -n 1 whole.h | grep -q 'd\*/' || fail 'the path of a program ends the comment of its header'
+fi
 [ $failures -eq 0 ]

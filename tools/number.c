@@ -60,6 +60,17 @@ static rvm_status bad_number(const char *at, const char *why, rvm_error *err) {
     return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` %s", length, at, why);
 }
 
+/* Whether a double has exactly that value. */
+static bool is_exact(const char *decimal) {
+    const int mode = fegetround();
+    fesetround(FE_DOWNWARD);
+    const double below = strtod(decimal, NULL);
+    fesetround(FE_UPWARD);
+    const double above = strtod(decimal, NULL);
+    fesetround(mode);
+    return below == above;
+}
+
 static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
     const char *digits = *at + strspn(*at, "+-");
     int base = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') ? 16 : 10;
@@ -69,12 +80,13 @@ static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
     if (end != *at && errno == ERANGE) return bad_number(*at, "is outside the range of i64", err);
     errno = 0;
     double x = strtod(*at, &real_end);
-    const bool vanished = errno == ERANGE && fabs(x) < 1;
     if (real_end == *at) return bad_number(*at, "is not a number", err);
     if (real_end > end) { /* 1e6 is whole, too */
         if (errno == ERANGE && isinf(x)) return bad_number(*at, "is outside the range of i64", err);
-        if (x != floor(x) || isinf(x) || vanished) return bad_number(*at, "is not whole, as an i64 must be", err);
-        if (fabs(x) > 0x1p53) return bad_number(*at, "is too large for this notation: write all its digits", err);
+        const bool exact = is_exact(*at);
+        if (fabs(x) > 0x1p53 || (!exact && fabs(x) == 0x1p53))
+            return bad_number(*at, "is too large for this notation: write all its digits", err);
+        if (!exact || x != floor(x)) return bad_number(*at, "is not whole, as an i64 must be", err);
         n = (long long)x;
         end = real_end;
     }

@@ -299,6 +299,11 @@ static void write_guard(const writer *w, const char *name, const char *directive
     fputs("_H\n", w->out);
 }
 
+/* In a comment, which ends with the first of what it may not hold. */
+static void write_in_comment(const char *s, FILE *out) {
+    for (; *s; s++) fputs(*s == '*' && s[1] == '/' ? "* " : (const char[]){*s, 0}, out);
+}
+
 void rvm__header_write(const rvm__lowering *what, uint64_t stack, FILE *out) {
     writer w = {.what = what, .stack = stack, .f = &what->p->functions[what->fn], .out = out};
     const char *name = what->standalone, *file;
@@ -307,7 +312,11 @@ void rvm__header_write(const rvm__lowering *what, uint64_t stack, FILE *out) {
     name_all(&w);
     rvm_program_position(what->p, what->fn, 0, &file, &line, &column);
     fprintf(out, "/* %s", w.f->name);
-    if (file && line) fprintf(out, ", %s:%u", file, line);
+    if (file && line) {
+        fputs(", ", out);
+        write_in_comment(file, out);
+        fprintf(out, ":%u", line);
+    }
     fputs(", compiled by rvm " RVM_VERSION_STRING ".\n *\n", out);
     describe(&w);
     write_contract(&w, name);

@@ -171,14 +171,16 @@ rvm_status rvm_timeline_seek(rvm_timeline *t, rvm_run_position to, rvm_arrival *
     return status;
 }
 
-/* The last arrival in [from here, to `end`): forward from a keyframe, stop by stop. */
+/* The last arrival from here to `end`, which counts where the run back does not set out there: forward from a keyframe, stop
+ * by stop. What stands at that keyframe is for the piece before: a run that sets out there does not stop. */
 typedef struct found {
     bool any;
     rvm_run_position at;
     rvm_arrival how;
 } found;
 
-static rvm_status search_piece(rvm_timeline *t, const rvm_goal *goal, rvm_run_position end, found *f, rvm_error *err) {
+static rvm_status search_piece(rvm_timeline *t, const rvm_goal *goal, rvm_run_position end, bool with_end, found *f,
+                               rvm_error *err) {
     rvm_goal piece = *goal;
     piece.to = end;
     for (;;) {
@@ -188,7 +190,7 @@ static rvm_status search_piece(rvm_timeline *t, const rvm_goal *goal, rvm_run_po
         rvm_run_position at = rvm_machine_position(t->m);
         const bool last = compare(t, at, end) >= 0;
         if (how.reached == RVM_REACHED_WATCH) at.at -= rises(t, at) ? 1 : -1; /* a run back stops before the change */
-        if (compare(t, at, goal->to) >= 0 && compare(t, at, end) < 0) *f = (found){true, at, how};
+        if (compare(t, at, goal->to) >= 0 && compare(t, at, end) < with_end) *f = (found){true, at, how};
         if (last) return RVM_OK;
     }
 }
@@ -198,12 +200,13 @@ static rvm_status search_back(rvm_timeline *t, const rvm_goal *goal, rvm_arrival
     found f = {.any = false};
     rvm_run_position end = rvm_machine_position(t->m);
     rvm_status status = RVM_OK;
+    bool with_end = false;
     for (uint32_t k = before(t, end) + 1; k-- > 0 && !status && !f.any && compare(t, end, goal->to) > 0;) {
         const rvm_run_position from = rvm_keyframe_position(t->keyframe[k]);
         if (compare(t, from, end) >= 0) continue;
         status = rvm_keyframe_restore(t->keyframe[k], t->m, err);
-        if (!status) status = search_piece(t, goal, end, &f, err);
-        end = from;
+        if (!status) status = search_piece(t, goal, end, with_end, &f, err);
+        end = from, with_end = true;
     }
     if (status) return status;
     status = rvm_timeline_seek(t, f.any ? f.at : goal->to, how, err);
