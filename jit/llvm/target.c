@@ -17,10 +17,10 @@
 /* A loop with a sum whose order counts goes in vectors but for the additions of it, which LLVM thinks of where the host has
  * instructions for that alone; more copies are made of loops; and sums that are free to be taken in another order are looked
  * for behind what is stored, too. Which integers x86 may as well keep as masks is not asked: that takes the square of a
- * function's size, a minute for a block of some hundred checked updates. Loops' addresses are not made of counters that go
- * along (loop strength reduction): groups have so many that these leave the registers, and nested loops took up to half as
- * long again, depending on how code happens to lie. The options are the process's; of those that are
- * unknown nothing comes. */
+ * function's size, a minute for a block of some hundred checked updates. Loops' addresses are made of counters that go along
+ * (loop strength reduction) in what has no groups alone (below): these have so many that they leave the registers, and
+ * nested loops took up to half as long again, depending on how code happens to lie. The options are the process's; of those
+ * that are unknown nothing comes. */
 static void set_options(void) {
     static const char *const options[] = {"rvm",
                                           "-force-ordered-reductions",
@@ -234,10 +234,11 @@ static void vectorise(const rvm__build *k, bool allowed) {
 
 rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool checked, bool plain, rvm_error *err) {
     /* Once more behind all else: of a product that may be taken in any order the factors come last that are there last. Then
-     * what addresses have in common is computed once, which loop strength reduction would do. */
+     * addresses: of groups, what they have in common is computed once. */
     static const char again[] = ",function(reassociate)";
-    static const char addresses[] = ",function(separate-const-offset-from-gep,slsr,early-cse)";
-    char passes[sizeof "default<O0>" + sizeof again + sizeof addresses] = "default<O0>";
+    static const char of_groups[] = ",function(separate-const-offset-from-gep,slsr,early-cse)";
+    static const char of_others[] = ",function(loop(loop-reduce))";
+    char passes[sizeof "default<O0>" + sizeof again + sizeof of_groups] = "default<O0>";
     enum { MOST_CHECKED = 2 };
     const unsigned level = checked && t->level > MOST_CHECKED ? MOST_CHECKED : t->level;
     if (verify(k->module, err)) return RVM_ERR_INTERNAL;
@@ -245,7 +246,7 @@ rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool 
     if (plain) vectorise(k, false);
     *strchr(passes, '0') = (char)('0' + level);
     if (k->fast && t->level >= 2) strcat(passes, again);
-    if (t->level >= 2) strcat(passes, addresses);
+    if (t->level >= 2) strcat(passes, k->grouped ? of_groups : of_others);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, passes, t->machine, options);
     LLVMDisposePassBuilderOptions(options);
