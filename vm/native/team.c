@@ -15,6 +15,7 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "c_stack.h"
 #include "memory.h"
@@ -55,6 +56,7 @@ struct rvm__team {
     pthread_mutex_t lock, memory;
     pthread_cond_t begun, news;
     uint32_t nworkers, nresults;
+    unsigned looks; /* of who waits, before it sleeps */
     worker *workers;
     result *results;
     bool quits;
@@ -408,12 +410,25 @@ static void work(team *t, worker *self) {
     pthread_mutex_unlock(&t->lock);
 }
 
+/* The next job mostly comes soon, as calls of a gradient do, and the last chunk ends soon: who waits for it looks a while,
+ * some 50 us, before it sleeps, since to be woken takes as long. Not where threads have no processor each. */
+enum { MOST_LOOKS = 2000 };
+
+static bool waits_for_job(const team *t, uint64_t seen) {
+    return __atomic_load_n(&t->jobs, __ATOMIC_RELAXED) == seen && !__atomic_load_n(&t->quits, __ATOMIC_RELAXED);
+}
+
+static bool waits_for_end(const team *t) {
+    return __atomic_load_n(&t->busy, __ATOMIC_RELAXED);
+}
+
 static void *help(void *argument) {
     worker *self = argument;
     team *t = self->team;
     uint64_t seen = 0;
-    pthread_mutex_lock(&t->lock);
     for (;;) {
+        for (unsigned k = 0; k < t->looks && waits_for_job(t, seen); k++) rvm__thread_pause();
+        pthread_mutex_lock(&t->lock);
         while (!t->quits && seen == t->jobs) pthread_cond_wait(&t->begun, &t->lock);
         if (t->quits) break;
         seen = t->jobs;
@@ -424,7 +439,8 @@ static void *help(void *argument) {
         const int raised = fetestexcept(LOSSY);
         pthread_mutex_lock(&t->lock);
         t->raised |= raised;
-        if (--t->busy == 0) pthread_cond_broadcast(&t->news);
+        if (__atomic_sub_fetch(&t->busy, 1, __ATOMIC_RELAXED) == 0) pthread_cond_broadcast(&t->news);
+        pthread_mutex_unlock(&t->lock);
     }
     pthread_mutex_unlock(&t->lock);
     return NULL;
@@ -436,7 +452,7 @@ static void end(rvm_machine *m) {
     team *t = m->jit.running;
     if (!t) return;
     pthread_mutex_lock(&t->lock);
-    t->quits = true;
+    __atomic_store_n(&t->quits, true, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&t->begun);
     pthread_mutex_unlock(&t->lock);
     for (uint32_t k = 0; k < t->nworkers; k++)
@@ -491,6 +507,7 @@ static team *team_of(rvm_machine *m) {
     t->workers = rvm__resize(m, NULL, 0, m->jit.threads * sizeof *t->workers);
     if (!t->workers) return end(m), NULL;
     t->nworkers = m->jit.threads;
+    t->looks = sysconf(_SC_NPROCESSORS_ONLN) >= (long)t->nworkers ? MOST_LOOKS : 0;
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k] = (worker){.team = t, .caller = k == 0};
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k].w = new_machine(&t->workers[k]);
     if (!t->workers[0].w) return end(m), NULL;
@@ -562,7 +579,7 @@ static void begin(team *t, rvm__native *n, const rvm__native_job *job) {
     t->asked = 0;
     fegetenv(&t->environment);
     for (uint32_t k = 1; k < t->nworkers; k++) t->busy += t->workers[k].started;
-    t->jobs++;
+    __atomic_store_n(&t->jobs, t->jobs + 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&t->begun);
     pthread_mutex_unlock(&t->lock);
 }
@@ -598,6 +615,7 @@ static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) 
     if (!t || !set_results(t, job)) return 0;
     begin(t, n, job);
     work(t, &t->workers[0]);
+    for (unsigned k = 0; k < t->looks && waits_for_end(t); k++) rvm__thread_pause();
     pthread_mutex_lock(&t->lock);
     while (t->busy) pthread_cond_wait(&t->news, &t->lock);
     pthread_mutex_unlock(&t->lock);

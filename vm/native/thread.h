@@ -10,4 +10,13 @@
  * process. False: it cannot be started. */
 bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument);
 
+/* To whoever shares the processor, by who looks again and again whether something has come. */
+static inline void rvm__thread_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif
