@@ -7,7 +7,6 @@
 #include "harness/directive.h"
 #include "harness/harness.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -639,14 +638,7 @@ int main(int argc, char **argv) {
     if (option[NATIVE] >= 0) native_open(&native, 0, 2, !option[DEVICE], &rep);
     if (option[DEVICE] && native.any) good = native_open_device(&native, option[DEVICE], &rep) && good;
     for (int k = first; k < argc; k++) good = run_file(argv[k], &native, option) && good;
-    if (native.device) {
-        rvm_cuda_totals d;
-        rvm_cuda_stats(native.device, &d);
-        printf("%" PRIu64 " blocks on the device, %" PRIu64 " on several, %" PRIu64 " a CTA each instance; %" PRIu64
-               " not, the last: %s\n",
-               d.blocks, d.split, d.nested, d.on_host, d.why);
-        good = good && d.blocks && (option[DEVICE] == 1 || d.split);
-    }
+    if (native.device) good = native_device_ran(&native, option[DEVICE]) && good;
     native_close(&native);
     return good ? 0 : 1;
 }

@@ -60,15 +60,14 @@ static rvm_status bad_number(const char *at, const char *why, rvm_error *err) {
     return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` %s", length, at, why);
 }
 
-/* Whether a double has exactly that value. */
-static bool is_exact(const char *decimal) {
+/* The values next to the decimal itself, below and above; if it is one, it is both. */
+static void bracket(const char *decimal, long double *below, long double *above) {
     const int mode = fegetround();
     fesetround(FE_DOWNWARD);
-    const double below = strtod(decimal, NULL);
+    *below = strtold(decimal, NULL);
     fesetround(FE_UPWARD);
-    const double above = strtod(decimal, NULL);
+    *above = strtold(decimal, NULL);
     fesetround(mode);
-    return below == above;
 }
 
 static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
@@ -83,10 +82,12 @@ static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
     if (real_end == *at) return bad_number(*at, "is not a number", err);
     if (real_end > end) { /* 1e6 is whole, too */
         if (errno == ERANGE && isinf(x)) return bad_number(*at, "is outside the range of i64", err);
-        const bool exact = is_exact(*at);
-        if (fabs(x) > 0x1p53 || (!exact && fabs(x) == 0x1p53))
+        long double below, above;
+        bracket(*at, &below, &above);
+        if (!isinf(x) && (fabsl(below) > 0x1p53L || fabsl(above) > 0x1p53L))
             return bad_number(*at, "is too large for this notation: write all its digits", err);
-        if (!exact || x != floor(x)) return bad_number(*at, "is not whole, as an i64 must be", err);
+        if (isinf(x) || below != above || below != floorl(below))
+            return bad_number(*at, "is not whole, as an i64 must be", err);
         n = (long long)x;
         end = real_end;
     }
@@ -98,12 +99,8 @@ static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
 /* To nearest, ties to even, of the decimal itself: a long double has no bits to spare beyond 2^19. Ties are among its
  * values, so that what lies between two of them rounds as what is a little above the lower one. */
 static long double nearest_unit(const char *decimal) {
-    const int mode = fegetround();
-    fesetround(FE_DOWNWARD);
-    const long double below = strtold(decimal, NULL);
-    fesetround(FE_UPWARD);
-    const long double above = strtold(decimal, NULL);
-    fesetround(mode);
+    long double below, above;
+    bracket(decimal, &below, &above);
     const long double scaled = ldexpl(below, RVM_FIX_FRACTION), floor = floorl(scaled);
     return below != above && scaled - floor == 0.5L ? floor + 1 : rintl(scaled);
 }

@@ -4,9 +4,7 @@
  * A machine that is attached has an `attachment`, which is its rvm__engine and remembers the last record of code
  * (records.h), so that a run like the one before takes no lock.
  */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +16,7 @@
 #include "hotness.h"
 #include "program.h"
 #include "support.h"
+#include "thread.h"
 
 typedef struct latest {                    /* code of a function in one machine */
     const rvm__record *at_end[2];          /* by direction, */
@@ -51,11 +50,6 @@ rvm_jit_options rvm_jit_options_default(void) {
 }
 
 /* Those that this process may use. */
-static uint32_t processors(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
-}
-
 /* ---- opening ---- */
 
 /* What the cache says of the module: that it could be opened here, and what it is. */
@@ -107,7 +101,7 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     *j = (rvm_jit){.o = o,
                    .given = al,
                    .al = o.allocator ? (rvm_allocator){alloc_alone, j} : al,
-                   .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
+                   .threads = o.threads == RVM_JIT_ALL_THREADS ? rvm__processors() : o.threads};
     j->key.al = &j->al;
     if (!o.hot) j->o.hot = rvm__usual_hot;
     const rvm_status status = open_all(j, err);

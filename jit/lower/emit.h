@@ -30,7 +30,7 @@
  *   inspector.c         blocks looked through for that before
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
- *   nested.c            blocks within blocks, for a device  fresh.c             arrays that are not read
+ *   nested.c            blocks within blocks, for a device      fresh.c             arrays that are not read
  *   frame.c             registers and arrays; side exits        home.c              what is in memory there
  *   osr.c               functions entered at a loop             lower.c             the module and its entry
  *   c_entry.c           the same for C functions

@@ -155,6 +155,7 @@ bool check_round_trips(const rvm_program *p, report *r); /* through bytes and te
 /* Native code; lanes: whether some ways have groups of instances. False: there is none, which is said. */
 bool native_open(natives *n, unsigned level, unsigned threads, bool lanes, report *r);
 bool native_open_device(natives *n, int devices, report *r); /* and so many; false: said why */
+bool native_device_ran(const natives *n, int devices); /* prints what did; false: no block, or of several none on several */
 void native_close(natives *n);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; in each way by one engine, another for
  * another turn, since LLVM compiles a program anew for each. */

@@ -4,6 +4,8 @@
  * since native code polls less often in loops around straight code. */
 #include "sides.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,15 @@ bool native_open_device(natives *n, int devices, report *r) {
     o.devices = numbers;
     o.ndevices = devices;
     return !rvm_cuda_new(&o, &n->device, &e) || report_fail(r, "device: %s", e.message);
+}
+
+bool native_device_ran(const natives *n, int devices) {
+    rvm_cuda_totals d;
+    rvm_cuda_stats(n->device, &d);
+    printf("%" PRIu64 " blocks on the device, %" PRIu64 " on several, %" PRIu64 " a CTA each instance; %" PRIu64
+           " not, the last: %s\n",
+           d.blocks, d.split, d.nested, d.on_host, d.why);
+    return d.blocks && (devices == 1 || d.split);
 }
 
 void native_close(natives *n) {

@@ -75,32 +75,22 @@ static bool is_nested(fixture *f, int n, int64_t m) {
 
 /* The grid is of one multiprocessor, which 256 instances fill. */
 Test(cuda_nested, by_size) {
-    fixture f;
-    if (begin(&f, RVM_CUDA_BY_SIZE)) {
-        cr_assert(is_nested(&f, 200, 40));
-        cr_assert(!is_nested(&f, 300, 40));
+    static const struct {
+        const char *what;
+        int instances, within;
+        bool first, again;
+    } sizes[] = {{"few instances", 200, 40, true, true},
+                 {"instances enough", 300, 40, false, false},
+                 {"few within, as the first run tells", 20, 3, true, false},
+                 {"local arrays that a thread cannot have", 300, 40000, true, true}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        fixture f;
+        if (begin(&f, RVM_CUDA_BY_SIZE)) {
+            cr_assert_eq(is_nested(&f, sizes[k].instances, sizes[k].within), sizes[k].first, "%s", sizes[k].what);
+            cr_assert_eq(is_nested(&f, sizes[k].instances, sizes[k].within), sizes[k].again, "%s, again", sizes[k].what);
+        }
+        end(&f);
     }
-    end(&f);
-}
-
-/* The first run tells that there are few instances within. */
-Test(cuda_nested, few_within) {
-    fixture f;
-    if (begin(&f, RVM_CUDA_BY_SIZE)) {
-        cr_assert(is_nested(&f, 20, 3));
-        cr_assert(!is_nested(&f, 20, 3));
-    }
-    end(&f);
-}
-
-/* Local arrays that a thread cannot have. */
-Test(cuda_nested, large_locals) {
-    fixture f;
-    if (begin(&f, RVM_CUDA_BY_SIZE)) {
-        cr_assert(is_nested(&f, 300, 40000));
-        cr_assert(is_nested(&f, 300, 40000));
-    }
-    end(&f);
 }
 
 Test(cuda_nested, never) {

@@ -15,7 +15,6 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "c_stack.h"
 #include "memory.h"
@@ -507,7 +506,7 @@ static team *team_of(rvm_machine *m) {
     t->workers = rvm__resize(m, NULL, 0, m->jit.threads * sizeof *t->workers);
     if (!t->workers) return end(m), NULL;
     t->nworkers = m->jit.threads;
-    t->looks = sysconf(_SC_NPROCESSORS_ONLN) >= (long)t->nworkers ? MOST_LOOKS : 0;
+    t->looks = rvm__processors() >= t->nworkers ? MOST_LOOKS : 0;
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k] = (worker){.team = t, .caller = k == 0};
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k].w = new_machine(&t->workers[k]);
     if (!t->workers[0].w) return end(m), NULL;

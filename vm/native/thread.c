@@ -1,8 +1,14 @@
 /* thread.c: see thread.h. A thread begins with the mask of the one that starts it. */
-#define _GNU_SOURCE /* pthread_attr_setstacksize */
+#define _GNU_SOURCE /* pthread_attr_setstacksize, sched_getaffinity */
 #include "thread.h"
 
+#include <sched.h>
 #include <signal.h>
+
+uint32_t rvm__processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
+}
 
 bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument) {
     pthread_attr_t a;

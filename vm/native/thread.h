@@ -5,10 +5,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A thread that calls run(argument), with so many bytes of C stack; 0: as many as threads have. It handles no signal of the
  * process. False: it cannot be started. */
 bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument);
+
+/* That the process may use. */
+uint32_t rvm__processors(void);
 
 /* To whoever shares the processor, by who looks again and again whether something has come. */
 static inline void rvm__thread_pause(void) {
