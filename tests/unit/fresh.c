@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fresh.h"
 #include "harness.h"
 
 static const char text[] = "fn each(y: real[n, 3], x: real[n], w: real)\n" /* elements 1 of each row are left alone */
@@ -40,6 +41,13 @@ static const char text[] = "fn each(y: real[n, 3], x: real[n], w: real)\n" /* el
                            "        y[0, i] += 7\n"
                            "        y[1, i] += 100 // k[i]\n"
                            "        y[0, i] += 1\n"
+                           "    end\n"
+                           "end\n"
+                           "fn blocks(y: real[b, 3, 8], x: real[n], w: real)\n"
+                           "    parallel i in 0..n\n"
+                           "        for k in 0..3\n"
+                           "            y[i // 8, k, i % 8] += x[i] * w\n"
+                           "        end\n"
                            "    end\n"
                            "end\n";
 enum { N = 2100, MOST = 3 * N, LONG = 300000 };
@@ -272,6 +280,39 @@ Test(fresh, failing_natively) {
         for (int side = 0; side < 2; side++) rvm_machine_free(m[side]);
         rvm_jit_free(j);
     }
+}
+
+/* Of arrays larger than the caches, where there are 128 MB for them: rows that all begin at a line of the cache, of which
+ * some do, and none. */
+Test(fresh, past_the_caches) {
+    enum { MUCH = 1 << 24 };
+    int64_t n = LONG + 5;
+    while (n < MUCH / 3 && !rvm__passes_caches(3 * n)) n += LONG;
+    const int64_t b = (n + 7) / 8;
+    const size_t size = (size_t)(b + 1) * 3 * 64;
+    double *from = malloc((size_t)n * sizeof *from), *to = aligned_alloc(64, size), *first;
+    cr_assert(from && to);
+    for (int64_t i = 0; i < n; i++) from[i] = 1 + (double)(i % 97);
+    rvm_machine *m = unchecked_machine(0);
+    rvm_jit *j = native(0, m);
+    for (int off = 0; off < 2; off++) {
+        rvm_arg a[4] = {rvm_arg_array_f64(first = to + off, 3, (int64_t[]){b, 3, 8}), array(from, 1, n, 0),
+                        rvm_arg_f64(1.5)};
+        a[0].fresh = true;
+        memset(to, 0xff, size);
+        cr_assert(rvm_call(m, fn("blocks"), a, 3, &e) == RVM_OK && rvm_jit_reason(m, &e) == RVM_OK, "%s", e.message);
+        for (int64_t i = 0; i < 3 * n; i++)
+            cr_assert(first[(i % n / 8 * 3 + i / n) * 8 + i % n % 8] == from[i % n] * 1.5, "blocks, element %d", (int)i);
+        across(a, first, n, from);
+        memset(to, 0xff, size);
+        cr_assert(rvm_call(m, fn("across"), a, 4, &e) == RVM_OK && rvm_jit_reason(m, &e) == RVM_OK, "%s", e.message);
+        for (int64_t i = 1; i < 2 * n - 1; i++)
+            cr_assert(first[i] == (i % n % (n - 1) ? 1 / from[i % n] * 1.5 : 0), "across, element %d", (int)i);
+    }
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    free(from);
+    free(to);
 }
 
 /* ---- derivatives ---- */
