@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
+
 typedef struct site {
     const rvm_function *f;
     const rvm_place *places;
@@ -170,6 +174,26 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     return RVM_OK;
 }
 
+/* How many of the first are near v, four at a time, and how far they are; what is not, or is no number, is behind them. */
+static size_t many_agree(const rvm_value *e, size_t n, double v, double bound, double *worst) {
+    size_t k = 0;
+#ifdef __x86_64__
+    const __m128d one = _mm_set1_pd(v), most = _mm_set1_pd(bound), sign = _mm_set1_pd(-0.0);
+    __m128d far[2] = {_mm_setzero_pd(), _mm_setzero_pd()};
+    for (; k + 4 <= n; k += 4) {
+        const __m128d x = _mm_andnot_pd(sign, _mm_sub_pd(_mm_loadu_pd(&e[k].f), one));
+        const __m128d y = _mm_andnot_pd(sign, _mm_sub_pd(_mm_loadu_pd(&e[k + 2].f), one));
+        if (_mm_movemask_pd(_mm_and_pd(_mm_cmple_pd(x, most), _mm_cmple_pd(y, most))) != 3) break;
+        far[0] = _mm_max_pd(far[0], x);
+        far[1] = _mm_max_pd(far[1], y);
+    }
+    double each[2];
+    _mm_storeu_pd(each, _mm_max_pd(far[0], far[1]));
+    *worst = fmax(each[0], each[1]);
+#endif
+    return k;
+}
+
 /* Elements against v, within the tolerance of releases, in exact runs bit for bit; the first that disagrees is named in
  * m->detail. */
 bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, const rvm_value *e, size_t n, rvm_value v,
@@ -179,7 +203,7 @@ bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, co
     const bool floating = rvm__is_floating(type), bits = !floating || m->o.exact;
     const double bound = floating && held ? rvm__tolerance_at(m, fn, x) * fmax(1, *held) : 0;
     double worst = 0;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = bits ? 0 : many_agree(e, n, v.f, bound, &worst); k < n; k++) {
         if (bits ? e[k].i == v.i : e[k].f == v.f) continue;
         if (floating && m->o.exact && rvm__exact_same(e[k].f, v.f)) continue;
         const double residue = bits ? INFINITY : fabs(e[k].f - v.f);
