@@ -34,7 +34,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (rvm__nest(e, in, x)) return;
     rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
-    rvm__to_instance(e, e->control.pc, false);
+    rvm__to_instance(e, e->control.pc, RVM__ENTERS);
 }
 
 /* To the next one, numbered within the block as k is. */
@@ -58,7 +58,7 @@ static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__pass_sums(e, x, k, next);
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
-    rvm__to_instance(e, in->target, true);
+    rvm__to_instance(e, in->target, RVM__TURNS);
     rvm__at(e, ended);
     e->count.walked = walked;
     rvm__hand_sums(e, x, k);
@@ -90,7 +90,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, at, end, ""), ended, again);
     rvm__at(e, again);
     go_on(e, x, k, next);
-    rvm__to_instance(e, in->target, !most);
+    rvm__to_instance(e, in->target, most ? RVM__STEPS : RVM__TURNS);
     rvm__at(e, ended);
     if (most) {
         LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
@@ -102,7 +102,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
         else
             go_on(e, x, k, next);
         rvm__next_strip(e, x, lower, most, left);
-        rvm__to_instance(e, in->target, !turns);
+        rvm__to_instance(e, in->target, turns ? RVM__STEPS : RVM__TURNS);
         rvm__at(e, out);
         if (turns) rvm__set_slot(e, x->to.i, lo);
     }

@@ -47,8 +47,14 @@ void rvm__settle_function(rvm__emit *e); /* when it has been emitted, and when a
 void rvm__settle_unit(rvm__unit *u);
 
 /* ---- groups.c ---- */
-/* To the next instance of a block: a group of them, if there is a whole one, or that one alone. back: from another. */
-void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
+/* To the next instance of a block: a group of them, if there is a whole one, or that one alone. */
+typedef enum rvm__arrival {
+    RVM__ENTERS,  /* it is the first one */
+    RVM__RESUMES, /* all before it were done elsewhere, if any: by threads, on a device */
+    RVM__TURNS,   /* from the one before, with a poll */
+    RVM__STEPS    /* and without */
+} rvm__arrival;
+void rvm__to_instance(rvm__emit *e, uint32_t pc, rvm__arrival how);
 
 /* ---- instance.c ---- */
 typedef struct rvm__fresh_copy {                     /* of an array, the part that an instance has (fresh.c) */

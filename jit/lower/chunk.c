@@ -138,7 +138,7 @@ void rvm__enter_chunk(rvm__emit *e) {
     LLVMValueRef first = LLVMGetParam(e->function, AT_FIRST), lo = rvm__slot_value(e, x->to.lo);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, lo, first, ""));
     rvm__begin_sums(e, x);
-    rvm__to_instance(e, e->block.chunk, false);
+    rvm__to_instance(e, e->block.chunk, RVM__ENTERS);
 }
 
 /* ---- the specialisation of it, and what threads call ---- */
@@ -448,7 +448,7 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     rvm__guard_instance_at(e, x);
     rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
-    rvm__to_instance(e, e->control.pc, true);
+    rvm__to_instance(e, e->control.pc, RVM__RESUMES);
 }
 
 static void count(rvm__emit *e, const rvm__plan *p, const char *serial) {

@@ -335,20 +335,21 @@ static void note_single(rvm__emit *e, uint32_t pc) {
     snprintf(e->k->why, sizeof e->k->why, "%s", why);
 }
 
-void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
+void rvm__to_instance(rvm__emit *e, uint32_t pc, rvm__arrival how) {
     rvm__context *c = e->control.context;
+    const bool polls = how == RVM__RESUMES || how == RVM__TURNS, anew = how == RVM__ENTERS || how == RVM__RESUMES;
     if (!rvm__goes_in_lanes(e, pc)) {
-        if (!back) note_single(e, pc);
+        if (how == RVM__ENTERS) note_single(e, pc);
         rvm__fresh_begin(e, pc);
-        rvm__jump(e, c, pc, back);
+        rvm__jump(e, c, pc, polls);
         return;
     }
     if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
-    if (back) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
+    if (polls) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
     if (!e->block.asked && !(e->block.asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->block.asked))) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     if (!c->start[pc]) c->start[pc] = start_block(e, pc);
     rvm__at(e, here);
-    if (!back && e->block.asked[pc]) forget_order(e, pc, e->block.asked[pc]);
+    if (anew && e->block.asked[pc]) forget_order(e, pc, e->block.asked[pc]);
     LLVMBuildBr(e->k->b, c->start[pc]);
 }
