@@ -479,8 +479,8 @@ static void start(team *t) {
 }
 
 static bool has_locks(team *t) {
-    if (pthread_mutex_init(&t->lock, NULL)) return false;
-    if (pthread_mutex_init(&t->memory, NULL)) goto lock;
+    if (!rvm__lock_init(&t->lock)) return false;
+    if (!rvm__lock_init(&t->memory)) goto lock;
     if (pthread_cond_init(&t->begun, NULL)) goto memory;
     if (!pthread_cond_init(&t->news, NULL)) return true;
     pthread_cond_destroy(&t->begun);

@@ -11,6 +11,10 @@
  * process. False: it cannot be started. */
 bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument);
 
+/* A lock that is held for less time than it takes to sleep and be woken: who waits for it looks again first, where the C
+ * library has such. False: as pthread_mutex_init. */
+bool rvm__lock_init(pthread_mutex_t *lock);
+
 /* That the process may use. */
 uint32_t rvm__processors(void);
 
