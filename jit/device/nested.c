@@ -513,10 +513,6 @@ static bool make(nesting *w) {
     rvm__demote(w->k, w->x->kernel, blocks, nblocks);
     rvm__realloc(w->k->al, blocks, size, 0);
     connect(w);
-    if (getenv("DUMPN")) {
-        LLVMDumpValue(w->x->kernel);
-        LLVMDumpValue(w->sites[0].within->function);
-    }
     w->x->frame = (w->x->frame + 8 * (uint64_t)taken + 15) / 16 * 16;
     if (w->x->frame > MOST_FRAME) w->x->why = "what its threads share takes too much memory";
     return true;
