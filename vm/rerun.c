@@ -54,7 +54,7 @@ static void pack(const rvm_arg *like, rvm_value *cells, rvm_arg *to) {
     for (int d = to->ndim - 1; d >= 0; stride *= to->shape[d--]) to->stride[d] = stride;
 }
 
-/* What f does not change is the caller's; what is not compared came back as it went in. */
+/* What f does not change is the caller's. */
 static void lay_out(again *a) {
     const rvm_machine *m = a->r->m;
     rvm_value *to = a->cells;
@@ -64,12 +64,9 @@ static void lay_out(again *a) {
         rvm_arg *arg = &a->args[a->nargs++];
         *arg = a->now[k];
         arg->active = arg->fresh = false;
-        if (q->role == RVM_READ) continue;
+        if (!rvm__is_compared(q)) continue;
         const size_t n = (size_t)rvm__cells(arg);
-        if (rvm__is_compared(q, !m->o.unchecked))
-            memcpy(to, a->was[k], n * sizeof *to);
-        else
-            rvm__cells_take(arg, false, to);
+        memcpy(to, a->was[k], n * sizeof *to);
         pack(arg, to, arg);
         to += n;
     }
@@ -187,7 +184,7 @@ rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err) {
     if (r.of < 0) return RVM_OK;
     for (uint32_t k = 0; k < m->bound.nargs; k++) {
         was[k] = from;
-        if (rvm__is_compared(&f->params[k], !m->o.unchecked)) from += rvm__cells(&m->bound.args[k]);
+        if (rvm__is_compared(&f->params[k])) from += rvm__cells(&m->bound.args[k]);
     }
     return rvm__compare_restored(&r, was, m->bound.args, err);
 }

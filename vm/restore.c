@@ -67,8 +67,8 @@ static void take_from(comparison *c, int d, const rvm_value *now, int64_t first)
     for (int64_t i = 0; i < c->now->shape[d]; i++) take_from(c, d + 1, now + i * c->now->stride[d], first + i * inner);
 }
 
-bool rvm__is_compared(const rvm_param *q, bool checked) {
-    return q->role != RVM_READ && (rvm__is_floating((rvm_type)q->type) || !q->ndim || !checked);
+bool rvm__is_compared(const rvm_param *q) {
+    return q->role != RVM_READ;
 }
 
 static double tolerance_of(const rvm__restoring *r, rvm_type t) {
@@ -125,7 +125,7 @@ rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, 
     const rvm_function *f = &r->m->p->functions[r->fn];
     comparison c = {.worst = {.excess = 0}};
     for (uint32_t k = 0; k < f->nparams; k++) {
-        if ((r->only && !r->only[k]) || !rvm__is_compared(&f->params[k], !r->m->o.unchecked)) continue;
+        if ((r->only && !r->only[k]) || !rvm__is_compared(&f->params[k])) continue;
         if (rvm__bring_home(r->m, &now[k], 1)) continue; /* it is lost, which the run has told */
         c.type = (rvm_type)f->params[k].type;
         c.tolerance = tolerance_of(r, c.type);
@@ -159,12 +159,12 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     m->bound.compares = may_return(m);
     if (!m->bound.compares) return RVM_OK;
     for (uint32_t k = 0; k < m->bound.nargs; k++)
-        if (rvm__is_compared(&params[k], !m->o.unchecked)) n += (size_t)rvm__cells(&m->bound.args[k]);
+        if (rvm__is_compared(&params[k])) n += (size_t)rvm__cells(&m->bound.args[k]);
     if (!rvm__reserve(m, (void **)&m->bound.inputs, &m->bound.cap_inputs, n, sizeof *m->bound.inputs))
         return rvm__no_memory(m, err);
     rvm_value *to = m->bound.inputs;
     for (uint32_t k = 0; k < m->bound.nargs; k++)
-        if (rvm__is_compared(&params[k], !m->o.unchecked)) {
+        if (rvm__is_compared(&params[k])) {
             const rvm_status lost = rvm__bring_home(m, &m->bound.args[k], 1);
             if (lost) return rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read");
             rvm__fresh_take(&m->bound.args[k], false, to);

@@ -5,8 +5,8 @@
  * argument:
  *
  *   read         did not change
- *   own          each real came back within tolerance * max(1, |what went in|), of f32 10^4 times that; i64 and fix exactly.
- *                Arrays of i64 and fix only if unchecked: in checked runs the assertions hold what depends on reals
+ *   own          each real came back within tolerance * max(1, |what went in|), of f32 10^4 times that; i64 and fix exactly,
+ *                since they may depend on reals, and no assertion fails where all use the same wrong one
  *   accumulate   likewise, with the largest magnitude that its elements had at the end in place of 1: what it gained was
  *                computed from what had come back, so that what is left of it tells of places that are no arguments
  *
@@ -36,8 +36,8 @@ typedef struct rvm__farthest {
     rvm_value was, now;
 } rvm__farthest;
 
-/* Whether what comes back of such a parameter is compared; checked: in checked runs. */
-bool rvm__is_compared(const rvm_param *q, bool checked);
+/* Whether what comes back of such a parameter is compared. */
+bool rvm__is_compared(const rvm_param *q);
 
 /* was: what went in, for each parameter its elements side by side; now: what came back; sizes: by parameter, what the
  * tolerance is relative to where that is more than 1, NULL: it is nowhere. */
