@@ -47,6 +47,7 @@ static const struct step {
     {"POST", "/move", "{\"run\":\"backward\"}", 200, "\"reached\":\"stop\""},
     {"POST", "/move", "{\"write\":\"k\"}", 200, "\"reached\":\"watch\""},
     {"POST", "/move", "{\"write\":\"j\"}", 400, "not present"},
+    {"POST", "/move", "{\"write\":\"k[7]\"}", 400, "`k[7]`: `k` has 0 dimensions"},
     {"POST", "/move", "{\"to\":7}", 200, "\"line\":3"},
     {"POST", "/move", "{\"lines\":1}", 200, "\"position\":{\"at\":8,\"swept\":false},\"reached\":\"position\""},
     {"POST", "/move", "{\"lines\":-4}", 200, "\"position\":{\"at\":4,\"swept\":false},\"reached\":\"position\""},
@@ -65,6 +66,7 @@ static const struct step {
     {"PUT", "/stops", "{\"lines\":[-1]}", 400, "line -1 has no instruction"},
     {"POST", "/log", "{\"line\":4294967300,\"places\":[\"k\"],\"from\":0,\"to\":30}", 400, "a line with instructions"},
     {"GET", "/state?places=k&frame=4294967296", NULL, 200, "\"places\":[]"},
+    {"GET", "/state?frame=-1", NULL, 400, "frame: `-1` is no number"},
     {"PUT", "/stops", "{\"lines\":[]}", 200, "\"stops\":[]"},
     {"POST", "/move", "{}", 400, "a move has"},
     {"POST", "/move", "{\"to\":5,\"swept\":true}", 400, "only a session of kind grad"},
@@ -90,6 +92,8 @@ static void test_gradient(const served *s, const char *program) {
                 "\"value\":[3,4],\"shadow\":[0.6000000000000001,0.8]");
     expect_told("before a shadow's last gain", on(s, "POST", id, "/move", "{\"write\":\"x_b\"}"), 200,
                 "\"value\":[3,4],\"shadow\":[0,0.8]");
+    expect_told("beyond the array", on(s, "POST", id, "/move", "{\"write\":\"x_b[2]\"}"), 400,
+                "`x_b[2]`: index 2 is out of bounds 0..2");
     expect_told("from leg to leg", on(s, "POST", id, "/move", "{\"by\":-20}"), 200,
                 "\"position\":{\"at\":11,\"swept\":false}");
     expect_told("and on", on(s, "POST", id, "/move", "{\"lines\":8}"), 200, "\"position\":{\"at\":1,\"swept\":true}");

@@ -33,11 +33,22 @@ rvm_status session_read_to(session *s, const json_t *to, const json_t *swept, rv
     return tool_fail(&s->t, RVM_ERR_USAGE, "only a session of kind grad has a sweep");
 }
 
-static bool is_present(const session *s, const char *name) {
-    rvm_variable v;
-    for (uint32_t k = 0; rvm_machine_variable(s->t.machine, 0, k, &v); k++)
-        if (v.name && strcmp(v.name, name) == 0) return true;
+static bool is_present(const session *s, const char *name, rvm_variable *v) {
+    for (uint32_t k = 0; rvm_machine_variable(s->t.machine, 0, k, v); k++)
+        if (v->name && strcmp(v->name, name) == 0) return true;
     return false;
+}
+
+/* As many indices as dimensions, or none: any element. */
+static rvm_status within(session *s, const char *text, const rvm_watch *w, const rvm_variable *v) {
+    if (w->nindices && w->nindices != v->ndim)
+        return tool_fail(&s->t, RVM_ERR_ARGUMENT, "`%s`: `%s` has %d dimension%s", text, w->name, v->ndim,
+                         v->ndim == 1 ? "" : "s");
+    for (int d = 0; d < w->nindices; d++)
+        if (w->index[d] < 0 || w->index[d] >= v->shape[d])
+            return tool_fail(&s->t, RVM_ERR_ARGUMENT, "`%s`: index %lld is out of bounds 0..%lld", text,
+                             (long long)w->index[d], (long long)v->shape[d]);
+    return RVM_OK;
 }
 
 /* "x", "x[3]", "x[1,2]": a place of the frame at hand; "x_b": the shadow of x. */
@@ -53,9 +64,10 @@ static rvm_status read_watch(session *s, const char *text, char name[64], rvm_wa
         at = end;
     }
     const size_t stem = shadow_stem(name);
-    w->shadow = stem && !is_present(s, name);
+    rvm_variable v;
+    w->shadow = stem && !is_present(s, name, &v);
     if (w->shadow) name[stem] = 0;
-    if (is_present(s, name)) return RVM_OK;
+    if (is_present(s, name, &v)) return within(s, text, w, &v);
     return tool_fail(&s->t, RVM_ERR_ARGUMENT, "`%s` is not present here", name);
 }
 

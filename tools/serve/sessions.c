@@ -168,13 +168,16 @@ void sessions_log(server *s, http_request *r) {
 
 void sessions_state(server *s, http_request *r) {
     const char *frame = http_query(r, "frame"), *places = http_query(r, "places");
-    char *text = NULL;
+    char *text = NULL, *end = NULL;
     size_t size = 0;
+    const unsigned long height = frame && *frame >= '0' && *frame <= '9' ? strtoul(frame, &end, 10) : 0;
+    if (frame && (!end || *end || height > INT64_MAX))
+        return answer_error(r, 400, "USAGE", "frame: `%.32s` is no number of a frame, 0 for the innermost", frame);
     FILE *out = open_memstream(&text, &size);
     if (!out) return answer_busy(r, "out of memory");
     json j = {.out = out};
     json_open(&j, '{');
-    json_key(&j, "frame"), json_uint(&j, frame ? strtoul(frame, NULL, 10) : 0);
+    json_key(&j, "frame"), json_uint(&j, height);
     if (places) json_key(&j, "places"), json_open(&j, '[');
     while (places && *places) {
         char name[128];
