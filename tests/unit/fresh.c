@@ -295,7 +295,7 @@ Test(fresh, past_the_caches) {
     for (int64_t i = 0; i < n; i++) from[i] = 1 + (double)(i % 97);
     rvm_machine *m = unchecked_machine(0);
     rvm_jit *j = native(0, m);
-    for (int off = 0; off < 2; off++) {
+    for (int off = 0; off < 8; off += 4) {
         rvm_arg a[4] = {rvm_arg_array_f64(first = to + off, 3, (int64_t[]){b, 3, 8}), array(from, 1, n, 0),
                         rvm_arg_f64(1.5)};
         a[0].fresh = true;
