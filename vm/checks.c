@@ -75,8 +75,12 @@ static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
     return m->run.course < 0 || rvm__is_adjoint(m->p, fn);
 }
 
+bool rvm__releases_bits(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x) {
+    return m->o.exact && !(m->exact.values_only && rvm__is_of_shadows(&m->p->functions[fn].code[x - m->codes[fn].x]));
+}
+
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {
-    if (m->o.exact) return rvm__exact_same(y, f);
+    if (rvm__releases_bits(m, fn, x)) return rvm__exact_same(y, f);
     if (is_lost(m, fn, y)) return true;
     const double residue = fabs(y - f);
     if (!(residue <= rvm__tolerance_at(m, fn, x) * fmax(1, fmax(held, fabs(y))))) return false;

@@ -176,9 +176,19 @@ static uint32_t add(rvm__derive *t, rvm_op op, rvm_row row, unsigned flags, int 
     return (uint32_t)at;
 }
 
+static bool is_released(rvm_op op) {
+    return rvm__pair_of(op) == RVM_PAIR_let || rvm__pair_of(op) == RVM_PAIR_new;
+}
+
+/* In an exact run, of what stands beside the values. */
+static unsigned marks_beside(const rvm__derive *t, rvm_op op) {
+    const bool recorded = rvm__op_is_recorded(op);
+    if (t->kind == RVM_ADJOINT) return recorded ? RVM_FLAG_SWEPT : 0;
+    return t->kind == RVM_TANGENT_OF && t->p->apart && (recorded || is_released(op)) ? RVM_FLAG_SWEPT : 0;
+}
+
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {
-    const bool swept = t->p->exact && t->kind == RVM_ADJOINT && rvm__op_is_recorded(op);
-    return add(t, op, row, flags | (swept ? RVM_FLAG_SWEPT : 0u), n, places);
+    return add(t, op, row, flags | (t->p->exact ? marks_beside(t, op) : 0u), n, places);
 }
 
 bool rvm__takes_back(const rvm__derive *t) {

@@ -56,7 +56,8 @@ static size_t name_of(const rvm_program *p, const rvm__request *r, const uint8_t
     if (r->level) snprintf(level, sizeof level, "'at%d", r->level);
     at = append(name, append(name, at, level), r->stack ? "'stack" : "");
     at = append(name, at, p->origins ? "'counted" : ""); /* its own: one that is there does not tell where it is from, */
-    if (p->exact && r->kind == RVM_GRADIENT_OF) return append(name, at, "'exact"); /* or what it restores */
+    const bool exact = r->kind == RVM_GRADIENT_OF || (r->kind == RVM_TANGENT_OF && p->apart);
+    if (p->exact && exact) return append(name, at, "'exact"); /* or what it restores */
     return append(name, at, !p->exact || r->kind != RVM_ADJOINT ? "" : r->paired ? "'paired" : "'exact");
 }
 

@@ -163,7 +163,8 @@ struct rvm_program {
     uint32_t nruled;
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
-    bool exact; /* adjoints that are derived are for runs that restore every bit: RVM_FLAG_SWEPT says what restores */
+    bool exact;            /* what is derived is for runs that restore every bit: RVM_FLAG_SWEPT says what restores */
+    bool apart;            /* with that: tangents, too, are arithmetic of shadows, for a machine that records values alone */
     rvm__origins *origins; /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */
     const uint32_t
         *copied; /* of functions from first_copy on: what each is a copy of (derive/shaped.h); borrowed, or NULL */

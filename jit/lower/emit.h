@@ -299,6 +299,7 @@ void rvm__window_take(rvm__emit *e);
 void rvm__window_give(rvm__emit *e);
 /* recorded.c: whether updates of reals are among the instructions between, and in what they call. */
 bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+bool rvm__releases_shadows(const rvm__unit *u); /* shadows of which nothing is recorded, within a tolerance */
 
 /* ---- home.c ---- */
 /* Of a function that is emitted: finds registers that have a home, fills e->frame.home and e->frame.homed. */

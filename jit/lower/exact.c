@@ -33,6 +33,10 @@ bool rvm__is_exact(const rvm__emit *e, rvm_type t) {
     return e->u->w->exact && rvm__is_floating(t) && !(e->u->w->values_only && is_of_shadows(e));
 }
 
+bool rvm__tracks_shadows(const rvm__emit *e) {
+    return e->u->releases_shadows && is_of_shadows(e);
+}
+
 bool rvm__restores_at(const rvm__emit *e, uint32_t pc) {
     const bool otherwise = rvm__restores_otherwise(&e->f->code[pc]);
     return e->u->w->exact && e->control.context->restoring != otherwise;

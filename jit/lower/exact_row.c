@@ -73,6 +73,7 @@ static rvm__exact_ir run_one(rvm__emit *e, one *w) {
     w->y = rvm__load(e, &w->o.y);
     LLVMValueRef now = rvm__build_update(e->k, w->op, RVM_F64, w->y, f, &none);
     rvm__store(e, &w->o.y, now);
+    if (w->x->flags & X_TRACK) rvm__track_held(e, rvm__places(e->f, w->in), now, false);
     return rvm__exact_of(e, RVM_F64, w->op, w->y, f, now);
 }
 

@@ -298,6 +298,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     find_reached(&u);
     rvm__find_depths(&u);
     summarise_functions(&u);
+    u.releases_shadows = rvm__releases_shadows(&u);
     if (!find_dead(&u) || !rvm__lines_begin(&u)) goto done;
     if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
     emit_all(&u);

@@ -6,6 +6,7 @@
 #include "accesses.h"
 #include "analysis.h"
 #include "blocks.h"
+#include "walk.h"
 
 LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q) {
     if (q->kind == RVM_PLACE_SLOT) return e->frame.held[q->slot];
@@ -29,7 +30,7 @@ static void look_at(rvm__emit *e, const rvm_insn *in, bool *changed) {
 
 void rvm__make_magnitudes(rvm__emit *e) {
     bool *changed = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    if (!changed || e->u->w->unchecked || e->u->w->exact || e->block.chunk) return;
+    if (!changed || e->u->w->unchecked || (e->u->w->exact && !e->u->releases_shadows) || e->block.chunk) return;
     for (uint32_t n = 0; n < e->f->narrays; n++) e->frame.array[n].root = RVM__NO_BASE;
     RVM__EACH_INSN(x, e->f) {
         if (rvm__pair_of(x.in->op) == RVM_PAIR_par) return;
@@ -95,7 +96,7 @@ void rvm__join_parameters(rvm__emit *e) {
 
 void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh) {
     const bool slot = q->kind == RVM_PLACE_SLOT;
-    if (e->u->w->exact) return; /* releases ask for the same bits */
+    if (e->u->w->exact && !rvm__tracks_shadows(e)) return; /* releases ask for the same bits */
     LLVMValueRef size = rvm__absolute(e, v), own = slot ? e->frame.held[q->slot] : e->frame.array[q->slot].largest;
     if (own) {
         rvm__put_at(e, slot && fresh ? size : larger_of(e, size, rvm__get(e, e->k->f64, own)), own);

@@ -19,3 +19,15 @@ bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
     }
     return false;
 }
+
+static bool releases_one(const rvm_insn *in) {
+    return rvm__is_of_shadows(in) && (rvm__pair_of(in->op) == RVM_PAIR_let || rvm__pair_of(in->op) == RVM_PAIR_new);
+}
+
+bool rvm__releases_shadows(const rvm__unit *u) {
+    if (!u->w->exact || !u->w->values_only || u->w->unchecked) return false;
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++)
+        RVM__EACH_INSN(x, &u->p->functions[fn])
+            if (releases_one(x.in)) return true;
+    return false;
+}

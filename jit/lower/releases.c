@@ -67,7 +67,7 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef held = x->flags & X_TRACK ? rvm__magnitude(e, q) : NULL;
     if (!rvm__is_floating((rvm_type)x->type)) return LLVMBuildICmp(b, LLVMIntEQ, y, f, "");
-    if (e->u->w->exact) return same_bits(e, y, f);
+    if (rvm__is_exact(e, (rvm_type)x->type)) return same_bits(e, y, f);
     LLVMBasicBlockRef here, near = rvm__block(e, "near"), on = rvm__block(e, "on");
     LLVMValueRef equal = LLVMBuildFCmp(b, LLVMRealOEQ, y, f, "");
     here = LLVMGetInsertBlock(b);

@@ -97,6 +97,7 @@ typedef struct rvm__unit {
     rvm__fresh_array *fresh;    /* by array of the function that is asked for: what it writes itself (fresh.c) */
     rvm__zone memory;           /* all of the unit */
     bool recursive;             /* some function that is reached */
+    bool releases_shadows;      /* in exact runs, within a tolerance (recorded.c) */
     rvm_error *err;
     rvm_status status;
 } rvm__unit;

@@ -81,6 +81,7 @@ LLVMValueRef rvm__elements_agree(rvm__emit *e, rvm_type t, const rvm__released *
 /* ---- exact.c: in runs that restore every bit ---- */
 /* Of the instruction being walked: whether a place of that type is recorded, or taken back. */
 bool rvm__is_exact(const rvm__emit *e, rvm_type t);
+bool rvm__tracks_shadows(const rvm__emit *e); /* whether it is arithmetic of shadows whose largest magnitudes count */
 bool rvm__restores_at(const rvm__emit *e, uint32_t pc); /* whether that one, where the context is, takes back */
 bool rvm__is_inside(const rvm__emit *e); /* a compute part or a segment is around, here or where it is called */
 /* The update y op f, which rounded becomes `now`: recorded, or what was before it. f32 is an f64 here. */

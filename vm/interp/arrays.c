@@ -200,12 +200,12 @@ bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, co
                             const double *held) {
     const rvm_function *f = &m->p->functions[fn];
     const rvm_type type = (rvm_type)f->arrays[rvm__places(f, &f->code[x - m->codes[fn].x])[0].slot].type;
-    const bool floating = rvm__is_floating(type), bits = !floating || m->o.exact;
+    const bool floating = rvm__is_floating(type), exact = rvm__releases_bits(m, fn, x), bits = !floating || exact;
     const double bound = floating && held ? rvm__tolerance_at(m, fn, x) * fmax(1, *held) : 0;
     double worst = 0;
     for (size_t k = bits ? 0 : many_agree(e, n, v.f, bound, &worst); k < n; k++) {
         if (bits ? e[k].i == v.i : e[k].f == v.f) continue;
-        if (floating && m->o.exact && rvm__exact_same(e[k].f, v.f)) continue;
+        if (floating && exact && rvm__exact_same(e[k].f, v.f)) continue;
         const double residue = bits ? INFINITY : fabs(e[k].f - v.f);
         if (residue <= bound) {
             worst = fmax(worst, residue);

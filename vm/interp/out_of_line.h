@@ -60,6 +60,8 @@ rvm_value *rvm__element(const rvm__at_frame *f, const rvm__xplace *q, const rvm_
 bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f);
 /* ..._at: x stands in function fn, of which there may be no frame. held: the largest magnitude, or 0. */
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held);
+/* Whether what x releases must have the same bits: in exact runs, but shadows of which nothing is recorded. */
+bool rvm__releases_bits(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x);
 double rvm__tolerance_at(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x);
 void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue);
 static inline void rvm__note_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue) {

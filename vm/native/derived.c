@@ -363,10 +363,7 @@ static const char *refused(const rvm__asked *q, const rvm__derived *d) {
     if (q->m->o.keep_shadows && (q->ask == ASK_GRADIENT || q->ask == ASK_SWEEP))
         return "native code does not go forward again after a sweep (keep_shadows)";
     if (d->machine && lacks_trail(q, d)) return no_trail;
-    if (q->m->o.activity) return "what writes change is measured by single steps (activity)";
-    if (!q->m->o.exact) return NULL;
-    if (q->ask == ASK_TANGENT) return "its tangents would be recorded, too (exact)";
-    return q->ask == ASK_SWEEP ? "of a sweep alone nothing is recorded that it could take back (exact)" : NULL;
+    return q->m->o.activity ? "what writes change is measured by single steps (activity)" : NULL;
 }
 
 static void tell_refused(const rvm__asked *q, rvm__derived *d, const char *reason) {
