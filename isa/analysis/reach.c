@@ -27,6 +27,7 @@ static void join(rvm__reach *to, const rvm__reach *from) {
     to->trail |= from->trail;
     to->stack |= from->stack;
     to->blocks |= from->blocks;
+    to->marked |= from->marked;
     to->outlined |= from->outlined;
     to->order = (uint8_t)rvm__most(to->order, from->order);
 }
@@ -52,6 +53,7 @@ static bool visit(void *userdata, uint32_t fn) {
         at->stack |= rvm__op_on_stack((rvm_op)x.in->op);
         at->trail |= rvm__op_on_trail((rvm_op)x.in->op);
         at->blocks |= x.in->op == RVM_OP_par;
+        at->marked |= (x.in->flags & RVM_FLAG_SWEPT) != 0;
         at->order = (uint8_t)rvm__most(at->order, order_shown(x.f, x.in));
         if (rvm__is_call(x.in)) join_callees(w, at, x.in);
     }

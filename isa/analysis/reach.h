@@ -10,6 +10,7 @@ typedef struct rvm__reach {
     bool trail;    /* something goes onto a trail, or comes from it */
     bool stack;    /* push, pop and the like */
     bool blocks;   /* there is a parallel block */
+    bool marked;   /* something takes back in exact runs, or is arithmetic of shadows (RVM_FLAG_SWEPT) */
     bool outlined; /* loops that run again from snapshots (derive/checkpoint.h) */
     uint8_t order; /* transforms applied so far, as the trails show: the next one has this level; at least 1 */
 } rvm__reach;

@@ -176,6 +176,23 @@ static void one_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     (rvm__class_of(op) == RVM_CLASS_IN_PLACE ? rvm__derive_change : rvm__derive_op)(t, in, op, sweep);
 }
 
+static void tangent(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    if (rvm__is_call(in))
+        derive_call(t, in, op);
+    else if (rvm__op_is_update(op))
+        rvm__tangent_update(t, in, op);
+    else
+        one_op(t, in, op, false);
+}
+
+/* In exact runs the tangent of an inverse is the inverse of the tangent, so that whichever way one records, the other takes
+ * back in the order that this wants. */
+static void tangent_of_inverse(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const uint32_t from = t->g.ncode;
+    tangent(t, in, rvm__op_inverse(op));
+    if (!t->status) rvm__function_turn(&t->g, from);
+}
+
 static void emit_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style style) {
     const rvm_insn in = rvm__source(t)->code[pc];
     const rvm_op op = (rvm_op)in.op;
@@ -184,14 +201,11 @@ static void emit_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style styl
     switch (style) {
     case RVM__COPY: copy(t, &in, op); return;
     case RVM__INVERT: copy(t, &in, rvm__op_inverse(op)); return;
-    case RVM__TANGENT:
-        if (rvm__is_call(&in))
-            derive_call(t, &in, op);
-        else if (rvm__op_is_update(op))
-            rvm__tangent_update(t, &in, op);
-        else
-            one_op(t, &in, op, false);
+    case RVM__TANGENT: {
+        const bool turned = t->p->exact && rvm__op_is_recorded(op) && rvm__is_inverse(op);
+        (turned ? tangent_of_inverse : tangent)(t, &in, op);
         return;
+    }
     case RVM__SWEEP: {
         const rvm_op does = step < 0 ? op : rvm__op_inverse(op);
         if (rvm__is_call(&in))

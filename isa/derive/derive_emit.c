@@ -176,19 +176,29 @@ static uint32_t add(rvm__derive *t, rvm_op op, rvm_row row, unsigned flags, int 
     return (uint32_t)at;
 }
 
+enum { MARKS = RVM_FLAG_RESTORE | RVM_FLAG_SWEPT };
+
 static bool is_released(rvm_op op) {
     return rvm__pair_of(op) == RVM_PAIR_let || rvm__pair_of(op) == RVM_PAIR_new;
 }
 
-/* In an exact run, of what stands beside the values. */
+/* In an exact run, of what stands beside the values. Tangents are recorded with what they are the tangents of, unless they
+ * are apart. An instruction that is its own inverse has one tangent, which takes nothing back in the order that this wants:
+ * RVM_FLAG_RESTORE alone, which is refused. */
 static unsigned marks_beside(const rvm__derive *t, rvm_op op) {
     const bool recorded = rvm__op_is_recorded(op);
+    const rvm_insn *in = &rvm__source(t)->code[t->pc];
     if (t->kind == RVM_ADJOINT) return recorded ? RVM_FLAG_SWEPT : 0;
-    return t->kind == RVM_TANGENT_OF && t->p->apart && (recorded || is_released(op)) ? RVM_FLAG_SWEPT : 0;
+    if (t->kind != RVM_TANGENT_OF) return 0;
+    if (t->p->apart) return recorded || is_released(op) ? RVM_FLAG_SWEPT : 0;
+    if (!recorded) return 0;
+    const bool own_inverse = rvm__op_inverse((rvm_op)in->op) == in->op;
+    return rvm__restores_otherwise(in) && own_inverse ? RVM_FLAG_RESTORE : in->flags & MARKS;
 }
 
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {
-    return add(t, op, row, flags | (t->p->exact ? marks_beside(t, op) : 0u), n, places);
+    const unsigned others = t->kind == RVM_TANGENT_OF && rvm__op_is_recorded(op) ? flags & ~(unsigned)MARKS : flags;
+    return add(t, op, row, t->p->exact ? others | marks_beside(t, op) : flags, n, places);
 }
 
 bool rvm__takes_back(const rvm__derive *t) {
@@ -196,10 +206,9 @@ bool rvm__takes_back(const rvm__derive *t) {
 }
 
 uint8_t rvm__value_flags(const rvm__derive *t, const rvm_insn *in) {
-    const unsigned marks = RVM_FLAG_RESTORE | RVM_FLAG_SWEPT;
-    if (!t->p->exact || t->kind == RVM_GRADIENT_OF) return in->flags;
-    if (in->flags & marks) return (uint8_t)((in->flags & ~marks) | RVM_FLAG_RESTORE);
-    return (uint8_t)(in->flags | (rvm__takes_back(t) ? marks : 0u));
+    if (!t->p->exact || t->kind == RVM_GRADIENT_OF || t->kind == RVM_TANGENT_OF) return in->flags;
+    if (in->flags & MARKS) return (uint8_t)((in->flags & ~MARKS) | RVM_FLAG_RESTORE);
+    return (uint8_t)(in->flags | (rvm__takes_back(t) ? MARKS : 0u));
 }
 
 static uint32_t emit_mapped(rvm__derive *t, const rvm_insn *in, rvm_op op, bool shadow) {

@@ -187,7 +187,7 @@ void rvm__derive_end(rvm__derive *t) {
     rvm__realloc(&t->p->al, t->open, t->cap_open * sizeof *t->open, 0);
     rvm__realloc(&t->p->al, t->from, t->cap_from * sizeof *t->from, 0);
     if (!t->status && t->p->exact && (t->kind == RVM_ADJOINT || t->kind == RVM_GRADIENT_OF))
-        t->g.code[0].flags |= t->level > 1 ? RVM_FLAG_RESTORE : RVM_FLAG_SWEPT;
+        t->g.code[0].flags |= rvm__is_marked(rvm__source(t)) ? RVM_FLAG_RESTORE : RVM_FLAG_SWEPT;
     if (!t->status) rvm__function_finish(&t->g);
     if (t->status) t->g.ncode = 0; /* what it holds goes with the program */
     t->p->functions[t->dst] = t->g;

@@ -250,6 +250,32 @@ int64_t rvm__function_emit(const rvm_program *p, rvm_function *f, rvm_op op, rvm
     return f->ncode++;
 }
 
+static void turn_places(rvm_place *q, uint32_t n) {
+    for (uint32_t a = 0; a + 1 < n; a++) {
+        const rvm_place one = q[a];
+        q[a] = q[--n];
+        q[n] = one;
+    }
+}
+
+/* Places stand in the order of instructions: all of them are turned, and those of each once more. */
+void rvm__function_turn(rvm_function *f, uint32_t from) {
+    uint32_t at = from < f->ncode ? f->code[from].places : f->nplaces;
+    for (uint32_t a = from, b = f->ncode; a + 1 < b; a++) {
+        const rvm_insn in = f->code[a];
+        f->code[a] = f->code[--b];
+        f->code[b] = in;
+    }
+    turn_places(f->places + at, f->nplaces - at);
+    for (uint32_t k = from; k < f->ncode; k++) {
+        rvm_insn *in = &f->code[k];
+        in->op = (uint8_t)rvm__op_inverse((rvm_op)in->op);
+        in->places = at;
+        turn_places(f->places + at, in->nplaces);
+        at += in->nplaces;
+    }
+}
+
 /* ---- finish ---- */
 
 int rvm__symbol_compare(const void *a, const void *b) {

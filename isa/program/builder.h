@@ -32,6 +32,8 @@ int64_t rvm__function_add_symbol(const rvm_program *p, rvm_function *f, const rv
 /* Appends an instruction and a copy of its places; returns its pc. */
 int64_t rvm__function_emit(const rvm_program *p, rvm_function *f, rvm_op op, rvm_row row, uint8_t flags, uint32_t target,
                            const rvm_place *places, uint32_t nplaces, rvm_position at);
+/* The instructions from `from` on, which control does not leave, become the inverse of what they are. */
+void rvm__function_turn(rvm_function *f, uint32_t from);
 void rvm__function_finish(rvm_function *f); /* once; also sorts the symbols by rvm__symbol_compare */
 int rvm__symbol_compare(const void *a, const void *b);
 

@@ -230,7 +230,7 @@ enum rvm_flag {
     RVM_FLAG_REVERSED = 8,  /* loops, parallel blocks, at both ends: from the last trip to the first, as their inverse */
     RVM_FLAG_FORGETS = 16,  /* undo: what compute made is discarded, rather than taken back */
     RVM_FLAG_TELLS = 32,    /* for, next: its trips tell how far a run is that goes back from snapshots */
-    RVM_FLAG_SWEPT = 64,    /* of an adjoint for --exact; with restore: what the function recorded is taken back (of a call
+    RVM_FLAG_SWEPT = 64,    /* of a derivative for --exact; with restore: what the function recorded is taken back (of a call
                                or block: by what it runs); alone: arithmetic of shadows, recorded apart (of a call: the
                                callee is marked likewise) */
     RVM_FLAG_ALL = 127
@@ -258,8 +258,8 @@ typedef struct rvm_insn {
                         see below */
 } rvm_insn; /* target of compute: its do; of do: its undo; of undo: its compute. Filled by the verifier, not stored */
 
-/* With --exact, of an adjoint: whether it is arithmetic of shadows; whether it takes back where the code around it records,
- * and records where that takes back; whether it takes back what nobody knows to have been recorded. */
+/* With --exact, of a derivative: whether it is arithmetic of shadows; whether it takes back where the code around it
+ * records, and records where that takes back; whether it takes back what nobody knows to have been recorded. */
 static inline bool rvm__is_of_shadows(const rvm_insn *in) {
     return (in->flags & (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE)) == RVM_FLAG_SWEPT;
 }

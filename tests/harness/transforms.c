@@ -169,9 +169,18 @@ static rvm_status derive_exactly(const derivation *d, rvm_transform kind, const 
     return st ? st : rvm__transform_resolve(*p, e);
 }
 
-/* What a derivative leaves is what the mode leaves; its own run takes back every bit. Only f'grad must get through: alone an
- * adjoint is a computation of its own, of which rounding leaves something over. */
-static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *active, const args *want, args *in) {
+static bool check_exactly_above(const subject *s, rvm_transform kind, int order);
+
+/* Whether an exact run may end so: it refuses, or rounding leaves something over where a computation of its own goes back,
+ * as what f uncalls does, and an adjoint alone; or a tangent has no room in a fix. f'grad takes back what f did. */
+static bool may_end(rvm_transform kind, rvm_status st) {
+    if (st == RVM_ERR_UNSUPPORTED || st == RVM_ERR_DEPTH) return true;
+    if (kind == RVM_GRADIENT_OF) return false;
+    return kind != RVM_TANGENT_OF || st == RVM_ERR_RELEASE || st == RVM_ERR_STACK || st == RVM_ERR_OVERFLOW;
+}
+
+/* What a derivative leaves is what the mode leaves; its own run takes back every bit. */
+static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *active, const args *want, args *in, int order) {
     subject t = *d->s;
     rvm_error e = {0};
     rvm_program *p = NULL;
@@ -181,16 +190,22 @@ static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *acti
     bool good = report_ok(t.rep, "derived for exact runs", derive_exactly(d, kind, active, &p, &fn, &e), &e);
     t.options.exact = true;
     if (good) st = run(p, fn, rvm_call, &t, &out, NULL, &e);
-    if (good && !st && kind == RVM_GRADIENT_OF) {
-        good = report_ok(t.rep, "gradient mode", run(d->s->program, d->s->fn, rvm_gradient, &t, &by_mode, NULL, &e), &e);
+    rvm_status mode = RVM_ERR_UNSUPPORTED;
+    if (good && !st && (kind == RVM_GRADIENT_OF || kind == RVM_TANGENT_OF)) {
+        mode = run(d->s->program, d->s->fn, kinds[kind].mode, &t, &by_mode, NULL, &e);
+        good = mode == RVM_ERR_OVERFLOW || report_ok(t.rep, "by mode", mode, &e); /* a program adds other terms first */
+    }
+    if (good && !mode) {
         got = separate(&out, &by_mode, active);
-        good = good && args_agree(t.rep, "exactly", d->s->program, d->s->fn, &by_mode, &got, COMPARE_BITS, 0) &&
-               args_agree(t.rep, "exactly", d->s->program, d->s->fn, &by_mode, &got, COMPARE_REAL_FIX | COMPARE_SHADOWS,
+        const char *name = rvm_program_function_name(p, fn);
+        good = good && args_agree(t.rep, name, d->s->program, d->s->fn, &by_mode, &got, COMPARE_BITS, 0) &&
+               args_agree(t.rep, name, d->s->program, d->s->fn, &by_mode, &got, COMPARE_REAL_FIX | COMPARE_SHADOWS,
                           rounding(&by_mode) * size_of(&by_mode));
     }
-    const bool refused = st == RVM_ERR_UNSUPPORTED || st == RVM_ERR_DEPTH;
-    if (good && refused) report_skip(t.rep, "exactly, %s: %s", rvm_program_function_name(p, fn), e.message);
-    if (good && kind == RVM_GRADIENT_OF && !refused) good = report_ok(t.rep, "exactly, f'grad", st, &e);
+    if (good && st && may_end(kind, st))
+        report_skip(t.rep, "exactly, %s: %s", rvm_program_function_name(p, fn), e.message);
+    else
+        good = good && report_ok(t.rep, "exactly", st, &e);
     t.options.exact = false;
     t.program = p;
     t.fn = fn;
@@ -200,6 +215,8 @@ static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *acti
     t.active = NULL;
     const bool natively = d->s->native_orders >= 1 && is_short(&t) && (t.turn + (unsigned)kind) % RVM_TRANSFORM_COUNT == 0;
     if (good && !st) good = check_exact(&t, &out) && (!natively || check_native_exactly(&t)); /* one of them */
+    t.options.exact = true;
+    if (good && !st && order < d->s->orders && !t.no_derivatives) good = check_exactly_above(&t, kind, order + 1);
     args_free(&by_mode);
     args_free(&out);
     args_free(&got);
@@ -238,7 +255,7 @@ static bool check_kind(derivation *d, rvm_transform kind, int order) {
     const bool by_hand = rvm_program_by_hand(s->program, (uint32_t)s->fn, RVM_ADJOINT);
     if (good && order == 1 && !by_hand && runs_exactly(s)) {
         args first = inputs(d, kind);
-        good = check_exactly(d, kind, active, &first, &in);
+        good = check_exactly(d, kind, active, &first, &in, order);
         args_free(&first);
     }
 done:
@@ -264,12 +281,51 @@ static bool run_primal(derivation *d) {
     return true;
 }
 
+/* *any: some parameter is active. */
+static bool give_shadows(derivation *d, uint64_t seed, bool *any) {
+    const subject *s = d->s;
+    rvm_error e = {0};
+    rng r = {seed};
+    for (uint32_t i = 0; i < d->x.n; i++) d->active[i] = d->x.a[i].type != RVM_I64 && (!s->active || s->active[i]);
+    if (!report_ok(s->rep, "active parameters", rvm_program_close_active(s->program, (uint32_t)s->fn, d->active, &e), &e))
+        return false;
+    bool *only = calloc(d->x.n + 1, sizeof *only);
+    for (uint32_t i = 0; i < d->x.n; i++) *any = (only[i] = d->active[i]) || *any;
+    args_activate(&d->x, only);
+    free(only);
+    d->v = args_copy(&d->x);
+    d->w = args_copy(&d->x);
+    args_random_shadows(&d->v, &r);
+    args_random_shadows(&d->w, &r);
+    return true;
+}
+
+static void derivation_free(derivation *d) {
+    args_free(&d->x);
+    args_free(&d->y);
+    args_free(&d->v);
+    args_free(&d->w);
+}
+
+/* Of a function that was derived for exact runs: the tangent, and of a tangent the gradient. */
+static bool check_exactly_above(const subject *s, rvm_transform kind, int order) {
+    derivation d = {.s = s};
+    bool any = false, good = run_primal(&d) && (d.instructions > SECOND_ORDER || give_shadows(&d, 98, &any));
+    for (int k = 0; good && any && k < RVM_TRANSFORM_COUNT; k++) {
+        if (k != RVM_TANGENT_OF && (k != RVM_GRADIENT_OF || kind != RVM_TANGENT_OF)) continue;
+        args want = inputs(&d, (rvm_transform)k), in = interleave(&want, d.active);
+        good = check_exactly(&d, (rvm_transform)k, d.active, &want, &in, order);
+        args_free(&want);
+        args_free(&in);
+    }
+    derivation_free(&d);
+    return good;
+}
+
 /* All transforms of a function of order - 1 derivations. */
 static bool check_derived(const subject *s, int order) {
     static const uint64_t most[] = {0, UINT64_MAX, SECOND_ORDER, THIRD_ORDER};
     derivation d = {.s = s};
-    rvm_error e = {0};
-    rng r = {order + 99u};
     if (order > s->orders) return true;
     bool any = false, good = run_primal(&d);
     if (!good) goto done;
@@ -278,24 +334,11 @@ static bool check_derived(const subject *s, int order) {
             report_skip(s->rep, "second order: %llu instructions are too many", (unsigned long long)d.instructions);
         goto done;
     }
-    for (uint32_t i = 0; i < d.x.n; i++) d.active[i] = d.x.a[i].type != RVM_I64 && (!s->active || s->active[i]);
-    good = report_ok(s->rep, "active parameters", rvm_program_close_active(s->program, (uint32_t)s->fn, d.active, &e), &e);
-    if (!good) goto done;
-    bool *only = calloc(d.x.n + 1, sizeof *only);
-    for (uint32_t i = 0; i < d.x.n; i++) any = (only[i] = d.active[i]) || any;
-    args_activate(&d.x, only);
-    free(only);
-    d.v = args_copy(&d.x);
-    d.w = args_copy(&d.x);
-    args_random_shadows(&d.v, &r);
-    args_random_shadows(&d.w, &r);
+    good = give_shadows(&d, (uint64_t)order + 99, &any);
     for (int k = 0; good && k < RVM_TRANSFORM_COUNT; k++)
         if (k == RVM_INVERSE || (any && !s->no_derivatives)) good = check_kind(&d, (rvm_transform)k, order);
 done:
-    args_free(&d.x);
-    args_free(&d.y);
-    args_free(&d.v);
-    args_free(&d.w);
+    derivation_free(&d);
     return good;
 }
 

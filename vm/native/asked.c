@@ -134,17 +134,34 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     return RVM_OK;
 }
 
+static bool find_reach(const rvm_machine *m, const rvm__derived *d, rvm__reach *of) {
+    rvm__zone memory = {.al = &m->al};
+    rvm__reach *reach = rvm__zone_make(&memory, m->p->nfunctions, sizeof *reach);
+    const bool found = reach && rvm__reach_find(m->p, reach);
+    if (found) *of = reach[d->of];
+    rvm__zone_free(&memory);
+    return found;
+}
+
+/* In an exact run d's machine records values alone, which does not do where shadows are values of what is asked for. */
+static rvm_status check_marks(const rvm_machine *m, const rvm__derived *d, rvm_error *err) {
+    rvm__reach reach;
+    if (!m->o.exact || m->exact.values_only) return RVM_OK;
+    if (!find_reach(m, d, &reach)) return rvm__fail_memory(err);
+    if (!reach.marked) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                     "'%s' calls adjoints, whose arithmetic of shadows is recorded, too (exact)",
+                     m->p->functions[d->of].name);
+}
+
 /* What a run changes, and shadows, each direction has for itself. Functions with blocks go in lanes as they are. */
 static rvm_status declare_columns(const rvm_machine *m, rvm__derived *d, rvm_error *err) {
-    rvm__zone memory = {.al = &m->al};
     const rvm_function *f = &m->p->functions[d->of];
     uint8_t each[2 * RVM_MAX_PARAMS];
     uint32_t n = 0;
-    rvm__reach *reach = rvm__zone_make(&memory, m->p->nfunctions, sizeof *reach);
-    const bool found = reach && rvm__reach_find(m->p, reach), blocks = found && reach[d->of].blocks;
-    rvm__zone_free(&memory);
-    if (!found) return rvm__fail_memory(err);
-    if (blocks) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "'%s' has parallel blocks", f->name);
+    rvm__reach reach;
+    if (!find_reach(m, d, &reach)) return rvm__fail_memory(err);
+    if (reach.blocks) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "'%s' has parallel blocks", f->name);
     for (uint32_t k = 0; k < f->nparams; k++) {
         each[n++] = f->params[k].role != RVM_READ;
         if (d->active[k]) each[n++] = true;
@@ -154,7 +171,8 @@ static rvm_status declare_columns(const rvm_machine *m, rvm__derived *d, rvm_err
 }
 
 static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
-    rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
+    rvm_status status = check_marks(m, d, err);
+    if (!status) status = rvm_program_close_active(m->p, d->of, d->active, err);
     if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
     if (!status && m->profile) d->program->origins = &d->origins;
     if (!status)
