@@ -124,9 +124,9 @@ RVM_API rvm_status rvm_hessian(rvm_machine *m, const rvm_derivative_spec *q, con
 RVM_API rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_derivative_spec *q, const double *w, rvm_sparse *out,
                                       rvm_cost *cost, rvm_error *err);
 /* H v, v[columns] and hv[columns]: the tangent of the gradient program, which is derived on the first call and kept by the
- * machine, with a machine of its own of the same options. With option exact, which goes through no such program, it takes
- * the Hessian itself by the sweep, as rvm_hessian_sparse, and with n columns up to n times as long. Errors: UNSUPPORTED,
- * with the reason, where there is no such program. */
+ * machine, with a machine of its own of the same options. With option exact, where such a run does not go through that
+ * program (fn calls adjoints itself), it takes the Hessian itself by the sweep, as rvm_hessian_sparse, and with n columns up
+ * to n times as long. Errors: UNSUPPORTED, with the reason, where there is no such program. */
 RVM_API rvm_status rvm_hvp(rvm_machine *m, const rvm_derivative_spec *q, const double *w, const double *v, double *hv,
                            rvm_cost *cost, rvm_error *err);
 /* Of what rvm_hessian_sparse or rvm_jacobian_entries gave, also when it failed; *s is then empty. */

@@ -119,16 +119,15 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_derivative_spec *q, const doubl
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(H, w.columns, "H", err);
     if (rvm_program_by_hand(w.p, (uint32_t)q->fn, RVM_ADJOINT)) method = RVM_BY_HVP;
-    if (is_exact(m)) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
     if (!status)
         status = method == RVM_AUTO ? automatic(&w, weights, H, err) : by_method(&w, weights, method, false, H, err);
     rvm__work_end(&w, cost);
     return status;
 }
 
-/* Exact runs do not go through f'grad: the entries of one sweep, times v. */
-static rvm_status exact_product(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, const double *v,
-                                double *hv, rvm_cost *cost, rvm_error *err) {
+/* Where an exact run does not go through f'grad'tan: the entries of one sweep, times v. */
+static rvm_status product_by_sweep(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, const double *v,
+                                   double *hv, rvm_cost *cost, rvm_error *err) {
     rvm_sparse h;
     rvm_status status = rvm_hessian_sparse(m, q, weights, &h, cost, err);
     for (int64_t i = 0; i < h.rows && !status; i++) {
@@ -149,17 +148,14 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_derivative_spec *q, const double *w
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(v, w.columns, "v", err);
     if (!status) status = rvm__work_needs(hv, w.columns, "hv", err);
-    if (!status && is_exact(m)) {
-        rvm__work_end(&w, NULL);
-        return exact_product(m, q, weights, v, hv, cost, err);
-    }
     if (!status) status = rvm__product_begin(&p, &w, err);
     rvm__work_reset(&w);
     if (!status) rvm__work_put(&w, true, v);
     if (!status) status = rvm__product_run(&p, weights, err);
     if (!status) rvm__work_read(&w, true, hv, 1);
-    rvm__work_end(&w, cost);
-    return status;
+    const bool sweeps = status == RVM_ERR_UNSUPPORTED && is_exact(m);
+    rvm__work_end(&w, sweeps ? NULL : cost);
+    return sweeps ? product_by_sweep(m, q, weights, v, hv, cost, err) : status;
 }
 
 /* ---- sparse ---- */

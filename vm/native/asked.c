@@ -175,8 +175,8 @@ static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     if (!status) status = rvm_program_close_active(m->p, d->of, d->active, err);
     if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
     if (!status && m->profile) d->program->origins = &d->origins;
-    if (!status)
-        d->program->exact = d->program->apart = m->o.exact; /* what it calls that was derived otherwise is refused */
+    if (!status) d->program->exact = m->o.exact; /* what it calls that was derived otherwise is refused */
+    if (!status) d->program->apart = m->o.exact && !m->exact.values_only; /* else its tangents are taken back, too */
     if (!status && d->form == RVM__MARCHES) status = outline(m, d, err);
     if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
     if (!status) status = rvm__transform_resolve(d->program, err);

@@ -387,16 +387,9 @@ static const char *stands_against(const rvm_machine *m) {
     return m->o.exact ? "exact" : m->o.keep_shadows ? "keep_shadows" : m->o.profile ? "profile" : NULL;
 }
 
-/* Some derivative on the way is written by hand: programs call it. */
-static rvm_status by_rules(rvm__asked *q, rvm_error *err) {
+/* Whether there is native code or not. */
+static rvm_status by_program(rvm__asked *q, rvm_error *err) {
     rvm_machine *m = q->m;
-    const char *against = stands_against(m);
-    if (against)
-        return rvm__fail_at(
-            err, RVM_ERR_UNSUPPORTED, m->p, (uint32_t)q->fn, 0,
-            "'%s' has a derivative that is written by hand, or calls what has; such do not go with the option "
-            "%s",
-            rvm__asked_function(q)->name, against);
     rvm__derived *d = find_for(q, kind_of[q->ask]);
     if (!d) return rvm__no_memory(m, err);
     rvm_status status = rvm__asked_bind(q, err); /* which looks at the arguments */
@@ -409,9 +402,26 @@ static rvm_status by_rules(rvm__asked *q, rvm_error *err) {
     return status;
 }
 
+/* Some derivative on the way is written by hand: programs call it. */
+static rvm_status by_rules(rvm__asked *q, rvm_error *err) {
+    const rvm_machine *m = q->m;
+    const char *against = stands_against(m);
+    if (!against) return by_program(q, err);
+    return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, m->p, (uint32_t)q->fn, 0,
+                        "'%s' has a derivative that is written by hand, or calls what has; such do not go with the option "
+                        "%s",
+                        rvm__asked_function(q)->name, against);
+}
+
+/* The tangent of f'grad in an exact run: tangents come back by what was recorded of them, which the mode does not. */
+static bool takes_tangents_back(const rvm__asked *q) {
+    return q->m->o.exact && q->m->exact.values_only && q->ask == ASK_TANGENT;
+}
+
 static rvm_status by_trail(rvm__asked *q, rvm_error *err) {
     if (is_sound(q) && rvm_program_by_hand(q->m->p, (uint32_t)q->fn, q->ask == ASK_TANGENT ? RVM_TANGENT_OF : RVM_ADJOINT))
         return by_rules(q, err);
+    if (is_sound(q) && takes_tangents_back(q)) return by_program(q, err);
     rvm__derived *d = has_engine(q) ? find_for(q, kind_of[q->ask]) : NULL; /* else the interpreter says what is wrong */
     if (!d) return interpret(q, err);
     const char *why = refused(q, d);
