@@ -62,7 +62,7 @@ static void add(table *t, const char *label, const char *unit, double value, bou
 
 /* ---- natively ---- */
 
-enum { PLAIN, EXACT_SIDE, SIDES, FORWARD = 0, BACKWARD, GRADIENT, WAYS };
+enum { PLAIN, EXACT_SIDE, SIDES, FORWARD = 0, BACKWARD, GRADIENT, TANGENT, SWEEP, WAYS };
 
 typedef struct side {
     native_machine n;
@@ -104,11 +104,9 @@ static size_t elements_of(const rvm_arg *a) {
     return n;
 }
 
-/* The gradient along ones, of all that is real. *room: shadows, made the first time. */
-static rvm_status gradient(side *s, const subject *of, int n, double *room, rvm_error *e) {
-    rvm_arg args[MAX_ARGS];
-    memcpy(args, of->args, of->n * sizeof *args);
-    for (uint32_t k = 0; k < of->n; k++) {
+/* All that is real active, and the shadows ones, in *room. */
+static void activate(rvm_arg *args, uint32_t n, double *room) {
+    for (uint32_t k = 0; k < n; k++) {
         if (args[k].type == RVM_I64) continue;
         args[k].active = true;
         args[k].shadow.f = 1;
@@ -117,16 +115,30 @@ static rvm_status gradient(side *s, const subject *of, int n, double *room, rvm_
         memcpy(args[k].shadow_stride, args[k].stride, sizeof args[k].stride);
         for (size_t i = elements_of(&args[k]); i-- > 0;) *room++ = 1;
     }
-    const double before = processor_seconds();
-    const rvm_status status = rvm_gradient(s->n.m, of->fn, args, of->n, e);
-    s->samples[GRADIENT][n] = processor_seconds() - before;
-    rvm_machine_unbind(s->n.m);
-    return status ? status : rvm_jit_reason(s->n.m, e);
+}
+
+/* The sweep starts where the tangents have ended, and so ends where all began, but for rounding. */
+static rvm_status derivatives(side *s, const subject *of, int n, double *room, rvm_error *e) {
+    static rvm_status (*const ask[WAYS])(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *) = {
+        [GRADIENT] = rvm_gradient, [TANGENT] = rvm_tangent, [SWEEP] = rvm_sweep};
+    rvm_arg args[MAX_ARGS];
+    rvm_status status = RVM_OK;
+    memcpy(args, of->args, of->n * sizeof *args);
+    for (int to = GRADIENT; to < WAYS && !status; to++) {
+        activate(args, of->n, room);
+        const double before = processor_seconds();
+        status = ask[to](s->n.m, of->fn, args, of->n, e);
+        s->samples[to][n] = processor_seconds() - before;
+        rvm_machine_unbind(s->n.m);
+        if (!status) status = rvm_jit_reason(s->n.m, e);
+    }
+    return status;
 }
 
 static rvm_status measure_natively(table *t, const subject *of, int repetitions, rvm_error *e) {
     static const char *const names[WAYS] = {"forward, exact / checked", "backward, exact / checked",
-                                            "gradient, exact / checked"};
+                                            "gradient, exact / checked", "tangents, exact / checked",
+                                            "sweep from outputs, exact / checked"};
     static side s[SIDES];
     double ratios[MAX_REPETITIONS];
     size_t reals = 0;
@@ -139,13 +151,13 @@ static rvm_status measure_natively(table *t, const subject *of, int repetitions,
     for (int n = -1; n < repetitions && !status; n++) /* the first one compiles */
         for (int k = 0; k < SIDES && !status; k++) {
             status = there_and_back(&s[k], of, n < 0 ? 0 : n, e);
-            if (!status) status = gradient(&s[k], of, n < 0 ? 0 : n, shadows, e);
+            if (!status) status = derivatives(&s[k], of, n < 0 ? 0 : n, shadows, e);
         }
     for (int to = 0; to < WAYS && !status; to++) {
         for (int n = 0; n < repetitions; n++) ratios[n] = s[EXACT_SIDE].samples[to][n] / s[PLAIN].samples[to][n];
         figure *f = &table_row(t, of->title, names[to], "x")->figures[0];
         figure_set(f, ratios, repetitions);
-        figure_target(f, AT_MOST, 2.5);
+        if (to <= GRADIENT) figure_target(f, AT_MOST, 2.5);
     }
     for (int k = 0; k < SIDES; k++) { native_close(&s[k].n); }
     free(shadows);
