@@ -2,6 +2,7 @@
  *
  *   device.c     a copy of the module, for the device, and what its parts make of it; PTX
  *   kernel_ir.c  a kernel around an instance, which it runs for several indices
+ *   markers.c    and what becomes there of the instance's markers
  *   nested.c     of one for a CTA to each instance: threads meet at blocks within it
  *   threads.c    code in which some threads wait for others
  *   additions.c  what instances add to registers and to elements: where a warp can do it at once
@@ -75,11 +76,12 @@ void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x);
 /* Of a grid: a function of its name that takes the address of all its parameters, 8 bytes each; and their number,
  * NAME_params. */
 void rvm__device_make_call(const rvm__build *k, rvm__device_kernel *x);
-/* Once the instance is inlined: its markers become calls of the runtime. */
-void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
-
 /* Behind a call: what an instance counted, in out, from that count on, is counted by this thread. */
 void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts, unsigned first);
+
+/* ---- markers.c ---- */
+/* Once the instance is inlined: its markers become calls of the runtime. */
+void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
 
 /* ---- nested.c ---- */
 /* The markers of blocks within, in the copy; x->why: there are too many. */
