@@ -33,6 +33,7 @@ static const struct gpu_entry {
     {CHECKED_ONLY, make_gmm, "gradient", {3, 4, 1050}},
     {CHECKED_ONLY, make_gmm, "gradient", {5, 12, 300}}, /* a CTA for each point (cuda.md) */
     {CHECKED_ONLY, make_bundle, "Jacobian", {5, 300, 1100}},
+    {CHECKED_ONLY, make_reprojection, "gradient", {5, 300, 1100}},
     {CHECKED_ONLY, make_hand, "Jacobian", {20, 0}},
     {CHECKED_ONLY, make_bessel, "gradient", {1050}},
     {CHECKED_ONLY, make_embeddings, "gradient", {50}},
@@ -44,6 +45,8 @@ static const struct gpu_entry {
     {MEASURED, make_bundle, "Jacobian", {49, 7776, 31843}},
     {MEASURED, make_bundle, "Jacobian", {1000, 250000, 1091386}},
     {MEASURED, make_bundle, "Jacobian", {13682, 4456117, 9130000}},
+    {MEASURED, make_reprojection, "gradient", {1000, 250000, 1091386}},
+    {MEASURED, make_reprojection, "gradient", {13682, 4456117, 9130000}},
     {MEASURED, make_hand, "Jacobian", {100000, 0}},
     {MEASURED, make_bessel, "gradient", {10000000}},
     {MEASURED, make_embeddings, "gradient", {1000000}},

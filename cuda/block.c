@@ -21,6 +21,11 @@ static bool failed(const rvm__block_run *r, int code, const char *doing) {
     return rvm__cuda_failed(r->c, code, doing, r->err);
 }
 
+static bool refuse(const rvm__block_run *r, rvm_status code, const char *why) {
+    rvm__fail(r->err, code, NULL, 0, 0, "%s", why);
+    return false;
+}
+
 /* ---- before ---- */
 
 static bool is_copied(const rvm__native_kernel *k, uint64_t view) {
@@ -108,7 +113,9 @@ static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n, uint64_
                                   .additions = r->kernel->additions,
                                   .locals = shape.locals,
                                   .ncopies = r->ncopies,
-                                  .each = r->kernel->each};
+                                  .each = r->kernel->each,
+                                  .entries = r->entries ? r->entries->p : 0,
+                                  .width = r->kernel->width};
     for (uint64_t p = 0; p < r->k->nparams; p++)
         if (r->k->params[p].view != RVM__KERNEL_KNOWN) values[count++] = param_of(r, p);
     memcpy(&values[count], &l, sizeof l);
@@ -156,9 +163,15 @@ static bool launch_stretches(rvm__block_run *r) {
     return true;
 }
 
+/* Instances of which all that is kept has room. */
+static uint64_t most_kept(const rvm__block_run *r) {
+    const uint64_t logged = rvm__cuda_most_logged(r), entered = rvm__cuda_most_entered(r);
+    return logged < entered ? logged : entered;
+}
+
 /* Each in the order in which instances run, from the first or from the last one on; but copies gain upwards. */
 static void next_piece(rvm__block_run *r) {
-    const uint64_t left = r->count - r->done, most = rvm__cuda_most_logged(r), each = r->each < most ? r->each : most;
+    const uint64_t left = r->count - r->done, most = most_kept(r), each = r->each < most ? r->each : most;
     r->n = left < each ? left : each;
     r->at = r->done;
     if (r->job->ascending || r->copies) return;
@@ -172,13 +185,23 @@ bool rvm__cuda_launch_piece(rvm__block_run *r) {
         rvm__cuda_put(r->terms);
         if (!(r->terms = rvm__cuda_take(r->c, r->nterms * r->n * sizeof(rvm_value), r->err))) return false;
     }
-    if (!rvm__cuda_take_log(r, r->n)) return false;
+    if (!rvm__cuda_take_log(r, r->n) || !rvm__cuda_take_entries(r, r->n)) return false;
     return !failed(r, r->c->d->event_record(r->c->events[0], r->c->stream), "it is timed") && launch_stretches(r);
+}
+
+/* How much instances have added, and whether all have. */
+static bool know_additions(const rvm__block_run *r) {
+    rvm_cuda *c = r->c;
+    const int code = c->d->download(c->control, c->device_control, sizeof *c->control, c->stream);
+    if (failed(r, code ? code : c->d->stream_wait(c->stream), "a kernel runs")) return false;
+    return c->control->failed == UINT64_MAX || refuse(r, RVM_ERR_DOMAIN, "an instance fails");
 }
 
 bool rvm__cuda_sum_piece(rvm__block_run *r) {
     rvm_cuda *c = r->c;
+    if ((r->log || r->entries) && !know_additions(r)) return false;
     if (r->log && !rvm__cuda_sum_log(r, r->n)) return false;
+    if (r->entries && !rvm__cuda_sum_entries(r, r->n)) return false;
     const int code = c->d->event_record(c->events[1], c->stream);
     return !failed(r, code ? code : c->d->download(c->control, c->device_control, sizeof *c->control, c->stream),
                    "a kernel runs");
@@ -211,11 +234,6 @@ static bool clear_control(const rvm__block_run *r) {
     return !failed(r, c->d->upload(c->device_control, c->control, sizeof *c->control, c->stream), "a kernel begins");
 }
 
-static bool refuse(const rvm__block_run *r, rvm_status code, const char *why) {
-    rvm__fail(r->err, code, NULL, 0, 0, "%s", why);
-    return false;
-}
-
 bool rvm__cuda_goes_on(const rvm__block_run *runs, unsigned n) {
     uint64_t done = 0, used = 0;
     for (unsigned k = 0; k < n; k++) {
@@ -232,18 +250,18 @@ bool rvm__cuda_goes_on(const rvm__block_run *runs, unsigned n) {
 /* Instances of a first piece, whole chunks. */
 static uint64_t first_piece(const rvm__block_run *r) {
     const uint64_t instructions = UINT64_C(1) << 36, each = instructions / (r->k->work + !r->k->work);
-    const uint64_t n = each / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK, most = rvm__cuda_most_logged(r);
+    const uint64_t n = each / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK, most = most_kept(r);
     return n < most ? n : most;
 }
 
 /* Whether it may end before all instances are done. */
 static bool may_fail(const rvm__block_run *r) {
-    return r->k->flags & (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_ARENA | RVM__KERNEL_LOGS) || r->m->o.fuel ||
-           r->job->count > first_piece(r);
+    return r->k->flags & (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_ARENA | RVM__KERNEL_LOGS | RVM__KERNEL_ENTRIES) ||
+           r->m->o.fuel || r->job->count > first_piece(r);
 }
 
 bool rvm__cuda_begin_try(rvm__block_run *r) {
-    r->done = 0;
+    r->done = r->entered = 0;
     r->each = first_piece(r);
     return set_stack(r) && clear_control(r);
 }
@@ -260,7 +278,9 @@ bool rvm__cuda_wants_more(rvm__block_run *r) {
     const uint64_t each = r->c->control->each, most = r->k->frame ? MOST_NESTED_ARENA : MOST_ARENA;
     const bool more = r->c->control->additions > r->kernel->additions;
     r->kernel->too_large = needed > most;
-    if (r->c->control->failed == UINT64_MAX || !(needed || more || each) || needed > most || r->c->lost) return false;
+    if (r->c->control->failed == UINT64_MAX || needed > most || r->c->lost) return false;
+    const bool wider = rvm__cuda_wants_entries(r);
+    if (!(needed || more || each || wider)) return false;
     if (each) r->kernel->each = each;
     if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
     if (more) r->kernel->additions = r->c->control->additions;
@@ -349,9 +369,10 @@ void rvm__cuda_put_room(rvm__block_run *r) {
     rvm__cuda_put(r->totals);
     rvm__cuda_put(r->log);
     rvm__cuda_put(r->addresses);
+    rvm__cuda_put(r->entries);
     rvm__cuda_put(r->locals);
     rvm__realloc(&r->c->al, r->sums, r->job->nsums * r->nchunks * sizeof(rvm_value), 0);
-    r->copies = r->terms = r->totals = r->log = r->addresses = r->locals = NULL;
+    r->copies = r->terms = r->totals = r->log = r->addresses = r->entries = r->locals = NULL;
     r->sums = NULL;
 }
 
@@ -364,7 +385,7 @@ bool rvm__cuda_run_block(rvm__block_run *r) {
                 rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) && rvm__cuda_take_room(r) && run_all(r) &&
                 rvm__cuda_add_copies(r) && rvm__cuda_fetch_sums(r);
     if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
-    if (good) rvm__cuda_merge_sums(r, 1), rvm__cuda_merge_counts(r);
+    if (good) rvm__cuda_merge_sums(r, 1), rvm__cuda_merge_counts(r), rvm__cuda_learn_entries(r);
     rvm__cuda_put_room(r);
     rvm__realloc(&c->al, r->places, n, 0);
     return good;

@@ -43,6 +43,10 @@ rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err) {
     if (!code) code = c->d->module_function(&c->sum_copies, c->sums, "rvm_sum_copies");
     if (!code) code = c->d->module_function(&c->sum_log, c->sums, "rvm_sum_log");
     if (!code) code = c->d->module_function(&c->find_changes, c->sums, "rvm_find_changes");
+    if (!code) code = c->d->module_function(&c->count_digits, c->sums, "rvm_count_digits");
+    if (!code) code = c->d->module_function(&c->place_digits, c->sums, "rvm_place_digits");
+    if (!code) code = c->d->module_function(&c->sort_digits, c->sums, "rvm_sort_digits");
+    if (!code) code = c->d->module_function(&c->sum_items, c->sums, "rvm_sum_items");
     c->totals.loading = 0;
     return rvm__driver_fail(c->d, code, "its sums are set up", err);
 }
@@ -110,7 +114,9 @@ rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, r
     }
     if (rvm__cuda_failed(c, c->d->module_function(&f, e->module, k->name), "a kernel is looked up", err)) return NULL;
     rvm__loaded_kernel *to = &e->kernels[e->n++];
-    *to = (rvm__loaded_kernel){.function = f, .arena = 1024, .additions = 256, .each = 64};
+    const bool enters = k->flags & RVM__KERNEL_ENTRIES; /* of these each instance has as many, used or not */
+    *to = (rvm__loaded_kernel){
+        .function = f, .arena = 1024, .additions = 256, .each = enters ? 4 : 64, .width = k->frame ? 1024 : 16};
     snprintf(to->name, sizeof to->name, "%s", k->name);
     if (c->d->function_attribute(&c->totals.registers, CUDA_REGISTERS, f)) c->totals.registers = 0;
     if (c->d->function_attribute(&to->local_bytes, CUDA_LOCAL_BYTES, f)) to->local_bytes = 0;

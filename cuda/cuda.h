@@ -5,6 +5,7 @@
  *   memory.c   buffers of the device       place.c    what a block uses, there
  *   nested.c   a CTA for each instance
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
+ *                                          entries.c  and with the elements
  *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
  *   split.c    on several devices          merge.c    what these changed, put together
  *   changes.c  where they changed arrays
@@ -91,6 +92,7 @@ struct rvm_cuda {
     rvm__buffer *buffers;
     rvm__device_code *codes;
     void *sums, *sum_terms, *sum_copies, *sum_log, *find_changes; /* the module of sums.ptx, and its kernels */
+    void *count_digits, *place_digits, *sort_digits, *sum_items;
     rvm_cuda_array *arrays;
     rvm__local *locals;
     rvm__chooser *chooser;        /* NULL: all blocks that may go to the device do; else d is NULL till one is to */
@@ -121,6 +123,8 @@ typedef struct rvm__loaded_kernel {
     uint64_t arena;      /* bytes of local arrays, */
     uint64_t additions;  /* and additions to elements that are kept, of an instance; */
     uint64_t each;       /* nested: of one of a block within */
+    uint64_t width;      /* of those that are kept with their elements */
+    bool knows_width;    /* some run has told it */
     uint64_t *addresses; /* of these, as they were last, `naddresses`, then of elements; and what sum_log takes for them: */
     uint64_t naddresses, nelements;
     rvm__buffer *lists; /* elements, from, list; or NULL */
@@ -190,7 +194,7 @@ uint64_t rvm__cuda_mirror(rvm_cuda *on, rvm__mirror **list, uint64_t p, size_t b
 void rvm__cuda_mirrors_stale(rvm__mirror *list);
 void rvm__cuda_mirrors_free(rvm_cuda *first, rvm__mirror **list);
 
-/* ---- block.c, log.c, nested.c ---- */
+/* ---- block.c, log.c, entries.c, nested.c ---- */
 enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 8 };
 typedef struct rvm__chunk_sums { /* what the chunks of a piece add to elements, where somebody else adds them up */
     struct rvm__chunk_sums *next;
@@ -214,7 +218,8 @@ typedef struct rvm__block_run {
     uint64_t done, at, n, each;           /* instances that are done; the piece's first, and how many; the next one's */
     bool apart;                           /* sums of elements go to `chunks`, not to the elements */
     rvm__chunk_sums *chunks, **last_chunks;
-    rvm__buffer *copies, *terms, *totals, *log, *addresses, *locals; /* NULL: none */
+    rvm__buffer *copies, *terms, *totals, *log, *addresses, *entries, *locals; /* NULL: none */
+    uint64_t entered;                                                          /* in pieces that are done */
     rvm__buffer *chunk_sums;
     uint64_t offsets[RVM__MOST_KERNEL_PARAMS]; /* by view, of its root's copy within one */
     uint64_t stride;                           /* bytes of a copy of all arrays that are copied */
@@ -247,6 +252,12 @@ bool rvm__cuda_run_block(rvm__block_run *r);
 bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n);
 uint64_t rvm__cuda_most_logged(const rvm__block_run *r);
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n);
+/* The same of those that are kept with their elements. */
+bool rvm__cuda_take_entries(rvm__block_run *r, uint64_t n);
+uint64_t rvm__cuda_most_entered(const rvm__block_run *r);
+bool rvm__cuda_sum_entries(rvm__block_run *r, uint64_t n);
+bool rvm__cuda_wants_entries(const rvm__block_run *r); /* it failed: whether there is more room in another try */
+void rvm__cuda_learn_entries(const rvm__block_run *r); /* all are done */
 /* The kernel that the job's block runs as; the device's context is current. */
 const rvm__native_kernel *rvm__cuda_kind(rvm_cuda *c, const rvm__native_job *job);
 int rvm__cuda_nested_option(int given); /* what is asked for, by who calls or $RVM_CUDA_NESTED: 0, 1 */

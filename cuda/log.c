@@ -169,10 +169,7 @@ bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n) {
     enum { GROUPS = 8, THREADS = 256 }; /* sums.cu */
     rvm_cuda *c = r->c;
     const rvm__loaded_kernel *k = r->kernel;
-    int code = c->d->download(c->control, c->device_control, sizeof *c->control, c->stream);
-    if (failed(r, code ? code : c->d->stream_wait(c->stream), "a kernel runs")) return false;
     const uint64_t additions = c->control->additions;
-    if (c->control->failed != UINT64_MAX) return rvm__fail(r->err, RVM_ERR_DOMAIN, NULL, 0, 0, "an instance fails"), false;
     if (!additions) return true;
     if (!know_lists(r, additions) || (r->apart && !take_chunk_sums(r, n))) return false;
     uint64_t to = k->lists->p, from = to + additions * sizeof(uint64_t), list = from + (additions + 2) * sizeof(uint32_t);

@@ -43,6 +43,7 @@ unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const rv
     *why = NULL;
     while (rvm__cuda_alive(c, (unsigned)n)) n++;
     if (n < 2) return 1;
+    if (k->flags & RVM__KERNEL_ENTRIES) return *why = "its instances add to elements that differ, in their order", 1;
     if (k->frame) return *why = "its instances have a CTA each", 1;
     if (changes_what_stays(c, job)) return *why = "it changes an array that stays on the first device", 1;
     if (chunks < most) most = chunks;

@@ -118,6 +118,212 @@ KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list
     if (adds && chunks && left < CHUNK) chunks[(n - 1) / CHUNK * elements + mine] = part;
 }
 
+/* ---- additions to elements that depend on the instance ----
+ * Each instance has `width` entries in the log, in its order; instances stand there in the order in which they run. Where an
+ * entry has no address there is none. They are sorted by element, by a radix sort, least significant digit first, which
+ * keeps their order; an item is the element's number, of all that may gain, and that of the entry in the log. CTAs have as
+ * many items each, side by side; of each digit they count how many they have, and then know where these go. */
+typedef struct entry {
+    number address;
+    double term;
+} entry;
+typedef struct root { /* an array: elements from `begin` on, so many bytes, are numbered from `first` on */
+    number begin, bytes, first;
+} root;
+
+enum { DIGITS = 256, WARPS = 8, EACH = 8, SORTED_AT_ONCE = WARPS * LANES * EACH };
+#define NONE (~(number)0)
+
+/* items: NULL: of the log. */
+DEVICE number item_at(const number *items, const entry *log, const root *roots, number k) {
+    if (items) return items[k];
+    const number address = log[k].address;
+    if (!address) return NONE;
+    while (address - roots->begin >= roots->bytes) roots++;
+    return ((address - roots->begin) / sizeof(double) + roots->first) << 32 | k;
+}
+
+DEVICE unsigned digit_of(number item, number shift) {
+    return (unsigned)(item >> (32 + shift)) % DIGITS;
+}
+
+/* Of n items, where those of the CTA of that number begin. */
+DEVICE number share_of(number n, number cta) {
+    const number all = (n + SORTED_AT_ONCE - 1) / SORTED_AT_ONCE;
+    return all * cta / gridDim.x * SORTED_AT_ONCE;
+}
+
+/* counts[CTA][digit]; 256 threads. */
+KERNEL rvm_count_digits(const number *items, const entry *log, const root *roots, number n, number shift, unsigned *counts) {
+    __shared__ unsigned count[DIGITS];
+    const number share = share_of(n, blockIdx.x + 1), end = share < n ? share : n;
+    count[threadIdx.x] = 0;
+    __syncthreads();
+    for (number k = share_of(n, blockIdx.x) + threadIdx.x; k < end; k += DIGITS) {
+        const number item = item_at(items, log, roots, k);
+        if (item != NONE) atomicAdd(&count[digit_of(item, shift)], 1u);
+    }
+    __syncthreads();
+    counts[(number)blockIdx.x * DIGITS + threadIdx.x] = count[threadIdx.x];
+}
+
+enum { COLUMNS = 4 };
+
+/* Counts of that many CTAs become where the first item of each digit goes that the CTA has. One CTA of 256 by 4 threads. */
+KERNEL rvm_place_digits(unsigned *counts, number ctas) {
+    __shared__ unsigned sums[COLUMNS][DIGITS], places[2][DIGITS];
+    const unsigned d = threadIdx.x, c = threadIdx.y;
+    const number begin = ctas * c / COLUMNS, end = ctas * (c + 1) / COLUMNS;
+    unsigned sum = 0, now = 0, all = 0;
+    UNROLL for (number k = begin; k < end; k++) sum += counts[k * DIGITS + d];
+    sums[c][d] = sum;
+    __syncthreads();
+    for (unsigned k = 0; k < COLUMNS; k++) all += sums[k][d];
+    if (c == 0) places[0][d] = all;
+    __syncthreads();
+    for (unsigned step = 1; step < DIGITS; step *= 2, now = 1 - now) {
+        if (c == 0) places[1 - now][d] = places[now][d] + (d >= step ? places[now][d - step] : 0);
+        __syncthreads();
+    }
+    unsigned place = places[now][d] - all;
+    for (unsigned k = 0; k < c; k++) place += sums[k][d];
+    for (number k = begin; k < end; k++) {
+        const unsigned had = counts[k * DIGITS + d];
+        counts[k * DIGITS + d] = place;
+        place += had;
+    }
+}
+
+/* Lanes of the warp whose digit is the same, of those that have one. */
+DEVICE unsigned lanes_alike(unsigned digit, bool any) {
+    unsigned alike = __ballot_sync(~0u, any);
+    for (unsigned bit = 1; bit < DIGITS; bit *= 2) {
+        const unsigned set = __ballot_sync(~0u, digit & bit);
+        alike &= digit & bit ? set : ~set;
+    }
+    return alike;
+}
+
+/* To where rvm_place_digits says, in the grid of rvm_count_digits. Each warp has items side by side, 32 at once: those
+ * before an item that have its digit are counted in the warp, then over warps. */
+KERNEL rvm_sort_digits(const number *items, const entry *log, const root *roots, number n, number shift,
+                       const unsigned *places, number *to) {
+    __shared__ unsigned count[WARPS][DIGITS], place[DIGITS];
+    const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const number share = share_of(n, blockIdx.x + 1), end = share < n ? share : n;
+    place[threadIdx.x] = places[(number)blockIdx.x * DIGITS + threadIdx.x];
+    for (number at = share_of(n, blockIdx.x); at < end; at += SORTED_AT_ONCE) {
+        const number first = at + (number)warp * LANES * EACH;
+        number item[EACH];
+        unsigned before[EACH];
+        for (unsigned k = lane; k < DIGITS; k += LANES) count[warp][k] = 0;
+        __syncwarp();
+        UNROLL for (unsigned k = 0; k < EACH; k++) {
+            const number i = first + k * LANES + lane;
+            item[k] = i < end ? item_at(items, log, roots, i) : NONE;
+        }
+        UNROLL for (unsigned k = 0; k < EACH; k++) {
+            if (first + k * LANES >= end) continue;
+            const unsigned digit = digit_of(item[k], shift), alike = lanes_alike(digit, item[k] != NONE);
+            const unsigned lower = alike & ((1u << lane) - 1);
+            before[k] = count[warp][digit] + __popc(lower);
+            __syncwarp();
+            if (item[k] != NONE && !lower) count[warp][digit] += __popc(alike);
+            __syncwarp();
+        }
+        __syncthreads();
+        for (unsigned w = 0; w < WARPS; w++) {
+            const unsigned had = count[w][threadIdx.x];
+            count[w][threadIdx.x] = place[threadIdx.x];
+            place[threadIdx.x] += had;
+        }
+        __syncthreads();
+        UNROLL for (unsigned k = 0; k < EACH; k++)
+            if (item[k] != NONE) to[count[warp][digit_of(item[k], shift)] + before[k]] = item[k];
+        __syncthreads();
+    }
+}
+
+enum { SUMMED_AT_ONCE = 8, TERMS = SUMMED_AT_ONCE * LANES };
+
+/* What an element has gained: `sum`, and, if it gains chunk by chunk, what the chunk adds. */
+typedef struct gain {
+    double sum, part;
+    unsigned chunk;
+    bool chunks;
+} gain;
+
+DEVICE void add_terms(gain *g, const double *terms, const unsigned *chunk, unsigned n) {
+    if (!g->chunks)
+        UNROLL for (unsigned k = 0; k < n; k++) g->sum += terms[k];
+    else
+        for (unsigned k = 0; k < n; k++) {
+            if (chunk[k] != g->chunk) {
+                g->sum += g->part;
+                g->part = -0.0;
+                g->chunk = chunk[k];
+            }
+            g->part += terms[k];
+        }
+}
+
+/* Of an entry's instance, of which the log has so many. */
+DEVICE unsigned chunk_of(number item, unsigned width, unsigned instances, unsigned up) {
+    const unsigned row = (unsigned)item / width;
+    return (up ? row : instances - 1 - row) / CHUNK;
+}
+
+/* Elements gain the terms of n items that are sorted, in their order; those numbered up to `summed` chunk by chunk. A warp
+ * has 32 items: each element of which the first item is among these is summed by one of its threads, the last of them with
+ * all items that follow, which the warp loads: 32 at first, then more at once. */
+KERNEL rvm_sum_items(const number *items, number n, const entry *log, unsigned width, unsigned instances, unsigned up,
+                     number summed) {
+    __shared__ double terms[WARPS][TERMS];
+    __shared__ unsigned chunks[WARPS][TERMS];
+    const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const number begin = ((number)blockIdx.x * WARPS + warp) * LANES, at = begin + lane;
+    const number item = at < n ? items[at] : NONE, e = item >> 32;
+    const bool first = at < n && (at == 0 || items[at - 1] >> 32 != e);
+    const unsigned all = __ballot_sync(~0u, first), there = begin + LANES < n ? LANES : (unsigned)(n - begin);
+    if (begin >= n || !all) return;
+    const unsigned later = lane + 1 < LANES ? all & ~0u << (lane + 1) : 0, last = 31 - __clz(all);
+    double *own = terms[warp], *to = 0;
+    unsigned *of = chunks[warp];
+    gain g = {0, -0.0, ~0u, e < summed};
+    if (at < n && all & ((2u << lane) - 1)) {
+        own[lane] = log[item & ~0u].term;
+        if (summed) of[lane] = chunk_of(item, width, instances, up);
+        if (first) to = (double *)log[item & ~0u].address;
+    }
+    __syncwarp();
+    if (first) {
+        g.sum = *to;
+        add_terms(&g, own + lane, of + lane, (later ? (unsigned)__ffs((int)later) - 1 : there) - lane);
+    }
+    const number followed = __shfl_sync(~0u, e, last, LANES);
+    bool more = begin + LANES < n && items[begin + LANES] >> 32 == followed;
+    for (number k = begin + LANES, rows = 1; more; k += rows * LANES, rows = SUMMED_AT_ONCE) {
+        number next[SUMMED_AT_ONCE];
+        unsigned some = 0;
+        UNROLL for (unsigned j = 0; j < SUMMED_AT_ONCE; j++) {
+            const number i = k + j * LANES + lane;
+            next[j] = j < rows && i < n ? items[i] : NONE;
+        }
+        __syncwarp();
+        UNROLL for (unsigned j = 0; j < SUMMED_AT_ONCE; j++) {
+            const bool follows = next[j] != NONE && next[j] >> 32 == followed;
+            some += __popc(__ballot_sync(~0u, follows));
+            if (!follows) continue;
+            own[j * LANES + lane] = log[next[j] & ~0u].term;
+            if (summed) of[j * LANES + lane] = chunk_of(next[j], width, instances, up);
+        }
+        __syncwarp();
+        if (lane == last) add_terms(&g, own, of, some);
+        more = some == rows * LANES;
+    }
+    if (first) *to = g.chunks ? g.sum + g.part : g.sum;
+}
+
 enum { PART = 8192 };
 
 /* changed[p] is 1 where some of the p-th PART of n elements differ. A CTA looks at one part. */

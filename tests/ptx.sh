@@ -62,6 +62,7 @@ registers() { # file, function, most, options
     echo "$1 $2: $used registers"
 }
 registers examples/bundle_adjustment/adbench.rasm jacobian 128
+registers bench/problems/reprojection.rasm "reprojection'adj[out,cameras,points]" 128
 # Line tables cost no register, and name the files of what is inlined.
 registers examples/bundle_adjustment/adbench.rasm jacobian 128 --symbols
 for file in adbench reproject camera11; do
@@ -84,6 +85,7 @@ nested() { # file, function, least barriers, most registers, options
 nested tests/cases/device/nested.rasm squares 3 64
 nested tests/cases/device/nested.rasm sums 4 96
 nested tests/cases/device/nested.rasm sums 4 96 --symbols
+nested tests/cases/device/indexed.rasm spread 3 96
 nested examples/gmm/gmm.rasm gmm 4 255
 nested examples/gmm/gmm.rasm "gmm'adj[out,alphas,means,icf]" 4 255 --fast-math
 echo "$kernels kernels; $left functions without"

@@ -72,7 +72,8 @@ typedef struct problem {
 /* Makers fill *p; `size` is theirs to read. What is out of memory is told by p->failed. */
 typedef void problem_maker(problem *p, const int64_t *size);
 problem_maker make_gmm, make_bundle, make_hand, make_lstm, make_bessel, make_dot, make_product, make_embedding;
-problem_maker make_leapfrog, make_quaternion, make_relaxation, make_orbits, make_embeddings, make_pairs, make_layouts;
+problem_maker make_leapfrog, make_quaternion, make_relaxation, make_orbits, make_embeddings, make_pairs, make_layouts,
+    make_reprojection;
 void problem_free(problem *p);
 
 /* ---- what makers are built of ---- */

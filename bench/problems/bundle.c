@@ -23,13 +23,20 @@ static void make_scene(problem *p, bundle_data *g) {
     g->point = point;
 }
 
-static void common_arguments(task *t, const bundle_data *g) {
-    task_reals(t, (double *)g->cameras, NULL, 2, g->m, 11, 0);
-    task_reals(t, (double *)g->points, NULL, 2, g->p, 3, 0);
+/* shadows: of cameras and of points; NULL: none. */
+static void arguments(task *t, const bundle_data *g, double *cameras_b, double *points_b) {
+    task_reals(t, (double *)g->cameras, cameras_b, 2, g->m, 11, 0);
+    if (cameras_b) task_output(t, cameras_b, 11 * g->m, NULL);
+    task_reals(t, (double *)g->points, points_b, 2, g->p, 3, 0);
+    if (points_b) task_output(t, points_b, 3 * g->p, NULL);
     task_reals(t, (double *)g->w, NULL, 1, g->n, 0, 0);
     task_integers(t, (int64_t *)g->camera, g->n);
     task_integers(t, (int64_t *)g->point, g->n);
     task_reals(t, (double *)g->feature, NULL, 2, g->n, 2, 0);
+}
+
+static void common_arguments(task *t, const bundle_data *g) {
+    arguments(t, g, NULL, NULL);
 }
 
 void make_bundle(problem *p, const int64_t *size) {
@@ -58,6 +65,18 @@ void make_bundle(problem *p, const int64_t *size) {
     task_fresh(t);
     task_output(t, g->Jw, g->n, NULL);
     common_arguments(t, g);
+}
+
+void make_reprojection(problem *p, const int64_t *size) {
+    bundle_data *g = problem_memory(p, 1, sizeof *g);
+    if (!g) return;
+    *g = (bundle_data){.m = size[0], .p = size[1], .n = size[2]};
+    snprintf(p->title, sizeof p->title, "Reprojection error, %d observations", (int)g->n);
+    make_scene(p, g);
+    task *t = problem_task(p, "gradient", BENCH_DIR "/problems/reprojection.rasm", "reprojection", BY_ADJOINT,
+                           PEER_bundle_jacobian, g);
+    task_seeded(t, 0, 1);
+    arguments(t, g, problem_reals(p, 11 * g->m), problem_reals(p, 3 * g->p));
 }
 
 void make_layouts(problem *p, const int64_t *size) {

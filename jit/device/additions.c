@@ -2,7 +2,8 @@
  *
  * To a register an instance adds one term after the other, each rounded into a partial sum; a kernel has no such sum at
  * hand, so terms are kept. An element to which all instances of a warp add, with none left out, gains what they add
- * together. */
+ * together. Where the order counts, additions are kept: to such elements addition by addition, to others with the element's
+ * address; all to one array alike, since they are one sum. */
 #include "device.h"
 
 #include <stdio.h>
@@ -133,14 +134,6 @@ static bool is_common(const rvm__flow *w, LLVMBasicBlockRef b) {
     return true;
 }
 
-/* The argument of the kernel that an address is in; none of them: the last one and one more. */
-static unsigned argument_of(const rvm__device_kernel *x, LLVMValueRef p) {
-    while (LLVMIsAGetElementPtrInst(p)) p = LLVMGetOperand(p, 0);
-    for (unsigned n = 0; n < x->from->nargs; n++)
-        if (LLVMGetParam(x->instance, RVM__VECTORISED_SUMS + x->from->sums + n) == p) return n;
-    return x->from->nargs;
-}
-
 static void call_in_place(const rvm__build *k, LLVMValueRef call, const char *prefix) {
     LLVMValueRef args[2] = {LLVMGetOperand(call, 0), LLVMGetOperand(call, 1)};
     LLVMTypeRef t[2] = {k->ptr, LLVMTypeOf(args[1])}, type = LLVMFunctionType(k->nothing, t, 2, false);
@@ -157,100 +150,127 @@ static bool is_addition(LLVMValueRef v) {
     return LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
 }
 
-static void no_copies(rvm__device_kernel *x, int32_t root, bool all) {
-    for (unsigned n = 0; n < x->from->nargs; n++)
-        if (all || x->from->args[n].root == root) x->by_copies[n] = false;
+static bool is_real(LLVMValueRef call) {
+    return LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMDoubleTypeKind;
+}
+
+/* Of all that is in the same array, or of all. */
+static void mark(const rvm__device_kernel *x, bool *marks, int origin, bool to) {
+    for (unsigned a = 0; a < x->from->nargs; a++)
+        if (origin < 0 || x->from->args[a].root == x->from->args[origin].root) marks[a] = to;
+}
+
+static bool is_summed(const rvm__device_kernel *x, int origin) {
+    return origin >= 0 && x->from->args[origin].summed;
+}
+
+static const char unknown[] = "it adds to what may be several instances' or one's own";
+
+/* Whether all instances of a warp add there, to one element. */
+static bool is_of_warp(const rvm__flow *w, LLVMValueRef call) {
+    return is_real(call) && !w->why && is_common(w, LLVMGetInstructionParent(call)) &&
+           !rvm__is_varying(w, LLVMGetOperand(call, 0));
 }
 
 static void look_at(const rvm__build *k, rvm__device_kernel *x, const rvm__flow *w, LLVMValueRef call) {
-    LLVMValueRef p = LLVMGetOperand(call, 0);
-    const bool real = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMDoubleTypeKind;
-    const bool warp = real && !w->why && is_common(w, LLVMGetInstructionParent(call)) && !rvm__is_varying(w, p);
-    const unsigned n = argument_of(x, p);
-    if (real && !k->fast && (!warp || n == x->from->nargs || !x->from->args[n].summed))
-        x->why = "its instances add into elements that differ, in their order unless math is fast";
-    x->logs |= real && !k->fast;
-    if (n == x->from->nargs || !warp || !k->fast)
-        no_copies(x, n == x->from->nargs ? 0 : x->from->args[n].root, n == x->from->nargs);
-    call_in_place(k, call, warp ? RVM__ADD_WARP : RVM__ADD_EACH);
+    const bool warp = is_of_warp(w, call), ordered = is_real(call) && !k->fast;
+    const int from = rvm__device_origin(x, NULL, LLVMGetOperand(call, 0));
+    if (from == RVM__FROM_INSTANCE) return;
+    if (from == RVM__FROM_ANYWHERE) x->why = unknown;
+    if (ordered && (!warp || !is_summed(x, from))) mark(x, x->by_entries, from, true);
+    if (from < 0 || !warp || !k->fast) mark(x, x->by_copies, from, false);
+}
+
+static void change(const rvm__build *k, rvm__device_kernel *x, const rvm__flow *w, LLVMValueRef call) {
+    const int from = rvm__device_origin(x, NULL, LLVMGetOperand(call, 0));
+    if (from == RVM__FROM_INSTANCE) {
+        rvm__device_add_plainly(k, call);
+        return;
+    }
+    const bool ordered = is_real(call) && !k->fast, entered = ordered && (from < 0 || x->by_entries[from]);
+    x->enters |= entered;
+    x->logs |= ordered && !entered;
+    call_in_place(k, call, entered ? RVM__ADD_ENTRY : is_of_warp(w, call) ? RVM__ADD_WARP : RVM__ADD_EACH);
+}
+
+typedef void looking(const rvm__build *k, rvm__device_kernel *x, const rvm__flow *w, LLVMValueRef call);
+
+static bool each_addition(const rvm__build *k, rvm__device_kernel *x, const rvm__flow *w, looking *look) {
+    bool any = false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->instance); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
+            next = LLVMGetNextInstruction(v);
+            if (!is_addition(v)) continue;
+            if (look) look(k, x, w, v);
+            any = true;
+        }
+    return any;
 }
 
 static void look_at_elements(const rvm__build *k, rvm__device_kernel *x) {
     rvm__flow w = {.function = x->instance, .al = k->al};
-    bool any = false;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->instance); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) any |= is_addition(v);
-    for (unsigned n = 0; n < x->from->nargs; n++) x->by_copies[n] = any && x->from->args[n].shared;
-    if (!any) return;
+    if (!each_addition(k, x, &w, NULL)) return;
+    for (unsigned n = 0; n < x->from->nargs; n++) x->by_copies[n] = x->from->args[n].shared;
     if (rvm__flow_begin(&w) && rvm__graph_find(&w)) rvm__uniform_find(&w);
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->instance); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
-            next = LLVMGetNextInstruction(v);
-            if (is_addition(v)) look_at(k, x, &w, v);
-        }
+    each_addition(k, x, &w, look_at);
+    each_addition(k, x, &w, change);
     rvm__flow_end(&w);
     for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
 }
 
 /* ---- of a CTA to each instance ---- */
 
-/* The argument of the kernel that an address is in, of the instance or of a block within. */
-static unsigned argument_in(const rvm__device_kernel *x, LLVMValueRef call, LLVMValueRef marker) {
-    LLVMValueRef p = LLVMGetOperand(call, 0), f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    if (f == x->instance) return argument_of(x, p);
-    while (LLVMIsAGetElementPtrInst(p)) p = LLVMGetOperand(p, 0);
-    for (unsigned n = RVM__VECTORISED_SUMS; n < LLVMCountParams(f); n++)
-        if (LLVMGetParam(f, n) == p)
-            return argument_of(x, LLVMGetOperand(marker, RVM__NESTED_SUMS - RVM__VECTORISED_SUMS + n));
-    return x->from->nargs;
+/* Whether the order counts in which several instances add. */
+static bool is_ordered(const rvm__build *k, int from, LLVMValueRef call) {
+    return is_real(call) && !k->fast && (from >= 0 || from == RVM__FROM_SEVERAL);
 }
 
-/* The same, wherever the block is entered; nargs: it differs, or nobody can say. */
-static unsigned argument_everywhere(const rvm__device_kernel *x, const rvm__device_within *within, LLVMValueRef call) {
-    unsigned found = x->from->nargs, n = 0;
-    if (!within) return argument_in(x, call, NULL);
-    for (LLVMUseRef u = LLVMGetFirstUse(within->marker); u; u = LLVMGetNextUse(u)) {
-        LLVMValueRef marker = LLVMGetUser(u);
-        if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(marker)) != x->instance) continue;
-        const unsigned one = argument_in(x, call, marker);
-        if (n++ && one != found) return x->from->nargs;
-        found = one;
+/* Threads that run a block within have elements of their own in what is the instance's, and in its copy. */
+static void change_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, LLVMValueRef call) {
+    const int from = rvm__device_origin(x, within, LLVMGetOperand(call, 0));
+    if (from == RVM__FROM_INSTANCE || from == RVM__FROM_THREAD)
+        rvm__device_add_plainly(k, call);
+    else if (is_ordered(k, from, call))
+        call_in_place(k, call, within ? RVM__ADD_WITHIN : x->enters ? RVM__ADD_ENTRY : RVM__ADD_WARP);
+    else
+        call_in_place(k, call, from >= 0 && x->by_copies[from] ? RVM__ADD_OWN : RVM__ADD_EACH);
+}
+
+/* Which arrays have copies, and whether additions are kept. */
+static void look_at_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, LLVMValueRef call) {
+    const int from = rvm__device_origin(x, within, LLVMGetOperand(call, 0));
+    if (from == RVM__FROM_ANYWHERE) x->why = unknown;
+    x->logs |= is_ordered(k, from, call);
+    if (within) within->adds |= is_ordered(k, from, call);
+    if (from == RVM__FROM_SEVERAL || (from >= 0 && (!is_real(call) || !is_summed(x, from))))
+        mark(x, x->by_copies, from, false);
+}
+
+typedef void sharing(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, LLVMValueRef call);
+
+static void each_shared(const rvm__build *k, rvm__device_kernel *x, sharing *look) {
+    for (unsigned n = 0; n <= x->nwithin; n++) {
+        rvm__device_within *within = n ? &x->within[n - 1] : NULL;
+        LLVMValueRef f = within ? within->function : x->instance;
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
+                next = LLVMGetNextInstruction(v);
+                if (is_addition(v)) look(k, x, within, v);
+            }
     }
-    return found;
 }
 
-static bool is_real(LLVMValueRef call) {
-    return LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMDoubleTypeKind;
-}
+/* ---- the same, strictly: where all instances add to the same elements, in the same order, addition by addition; else all
+ * additions are kept with their elements ---- */
 
-/* Twice: which arrays have copies, then what becomes of the additions. */
-static void look_at_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, bool change) {
-    LLVMValueRef f = within ? within->function : x->instance;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
-            next = LLVMGetNextInstruction(v);
-            if (!is_addition(v)) continue;
-            const unsigned n = argument_everywhere(x, within, v), nargs = x->from->nargs;
-            if (change && is_real(v) && !k->fast)
-                call_in_place(k, v, within ? RVM__ADD_WITHIN : RVM__ADD_WARP);
-            else if (change)
-                call_in_place(k, v, n < nargs && x->by_copies[n] ? RVM__ADD_OWN : RVM__ADD_EACH);
-            else if (is_real(v) && !k->fast)
-                x->logs = true;
-            else if (n == nargs || !is_real(v) || !x->from->args[n].summed)
-                no_copies(x, n == nargs ? 0 : x->from->args[n].root, n == nargs);
-        }
-}
-
-/* ---- the same, strictly: all instances add to the same elements, in the same order ---- */
-
-static bool has_order(const rvm__device_kernel *x, const rvm__flow *w, const rvm__device_within *within) {
+static bool has_order(const rvm__build *k, const rvm__device_kernel *x, const rvm__flow *w,
+                      const rvm__device_within *within) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
-            if (!is_addition(v) || !is_real(v)) continue;
-            const unsigned n = argument_everywhere(x, within, v);
-            if (n == x->from->nargs || !x->from->args[n].summed || w->why) return false;
-            if (!is_common(w, b) || rvm__is_varying(w, LLVMGetOperand(v, 0))) return false;
+            if (!is_addition(v)) continue;
+            const int from = rvm__device_origin(x, within, LLVMGetOperand(v, 0));
+            if (!is_ordered(k, from, v)) continue;
+            if (!is_summed(x, from) || w->why || !is_common(w, b) || rvm__is_varying(w, LLVMGetOperand(v, 0))) return false;
         }
     return true;
 }
@@ -282,37 +302,33 @@ static bool hand_down(const rvm__flow *around, rvm__flow *w, const rvm__device_w
 static bool has_order_within(const rvm__build *k, const rvm__device_kernel *x, const rvm__flow *around,
                              rvm__device_within *within) {
     rvm__flow w = {.function = within->function, .al = k->al};
-    bool good = true;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w.function); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
-            within->adds |= is_addition(v) && is_real(v);
     if (!within->adds) return true;
-    good = rvm__flow_begin(&w) && rvm__graph_find(&w);
+    bool good = rvm__flow_begin(&w) && rvm__graph_find(&w);
     if (good) rvm__item_of(&w, LLVMGetParam(w.function, RVM__VECTORISED_INDEX))->varying = false;
     for (LLVMUseRef u = LLVMGetFirstUse(within->marker); u && good; u = LLVMGetNextUse(u))
         if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(LLVMGetUser(u))) == x->instance)
             good = hand_down(around, &w, within, LLVMGetUser(u));
-    good = good && rvm__uniform_find(&w) && has_order(x, &w, within);
+    good = good && rvm__uniform_find(&w) && has_order(k, x, &w, within);
     rvm__flow_end(&w);
     return good;
 }
 
 static void look_at_order(const rvm__build *k, rvm__device_kernel *x) {
     rvm__flow w = {.function = x->instance, .al = k->al};
-    bool good = begin_flow(&w) && rvm__uniform_find(&w) && has_order(x, &w, NULL);
+    bool good = begin_flow(&w) && rvm__uniform_find(&w) && has_order(k, x, &w, NULL);
     for (unsigned n = 0; n < x->nwithin && good; n++) good = has_order_within(k, x, &w, &x->within[n]);
     rvm__flow_end(&w);
-    if (!good) x->why = "its instances add into elements that differ, in their order unless math is fast";
+    x->logs = good;
+    x->enters = !good;
+    if (x->enters) mark(x, x->by_entries, RVM__FROM_SEVERAL, true);
 }
 
 static void look_at_all_shared(const rvm__build *k, rvm__device_kernel *x) {
     for (unsigned n = 0; n < x->from->nargs; n++) x->by_copies[n] = k->fast && x->from->args[n].shared;
-    look_at_shared(k, x, NULL, false);
-    for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], false);
-    if (x->logs) look_at_order(k, x);
+    each_shared(k, x, look_at_shared);
     if (x->why) return;
-    look_at_shared(k, x, NULL, true);
-    for (unsigned n = 0; n < x->nwithin; n++) look_at_shared(k, x, &x->within[n], true);
+    if (x->logs) look_at_order(k, x);
+    each_shared(k, x, change_shared);
     for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
 }
 

@@ -252,7 +252,8 @@ static LLVMValueRef params_of(const rvm__build *k, const rvm__device_kernel *x, 
     for (unsigned a = *n = 0; a < x->from->nargs; a++) {
         const rvm__block_arg *one = &x->from->args[a];
         v[2 * a] = rvm__build_int(k, one->known ? RVM__KERNEL_KNOWN : one->view);
-        v[2 * a + 1] = rvm__build_int(k, x->by_copies[a] ? RVM__KERNEL_COPIED : 0);
+        v[2 * a + 1] =
+            rvm__build_int(k, (x->by_copies[a] ? RVM__KERNEL_COPIED : 0) | (x->by_entries[a] ? RVM__KERNEL_ENTRIES : 0));
         *n = a + 1;
     }
     return numbers(k, v, 2 * *n, "rvm.params");
@@ -268,7 +269,7 @@ static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, 
     const bool made = x->kernel;
     const uint64_t flags = (x->copied ? RVM__KERNEL_COPIED : 0) | (x->may_fail ? RVM__KERNEL_MAY_FAIL : 0) |
                            (x->arena ? RVM__KERNEL_ARENA : 0) | (x->logs ? RVM__KERNEL_LOGS : 0) |
-                           (x->functions ? RVM__KERNEL_FUNCTIONS : 0);
+                           (x->enters ? RVM__KERNEL_ENTRIES : 0) | (x->functions ? RVM__KERNEL_FUNCTIONS : 0);
     LLVMValueRef v[] = {made ? ptx : none,
                         rvm__build_int(k, (int64_t)size),
                         made ? text(k, x->name, strlen(x->name), "rvm.name") : none,
@@ -322,12 +323,14 @@ static void define_all(making *m, LLVMMemoryBufferRef ptx) {
 
 /* ---- all ---- */
 
-static void find(making *m, bool *by_copies) {
+/* Two marks of each argument of each kernel. */
+static void find(making *m, bool *marks) {
     for (const rvm__block_kernel *from = m->host->kernels; from; from = from->next)
         for (int nested = from->nested != RVM__NO_INSTANCE; nested >= 0; nested--) {
-            m->kernels[m->n++] = (rvm__device_kernel){.from = from, .by_copies = by_copies, .nested = nested};
+            m->kernels[m->n++] =
+                (rvm__device_kernel){.from = from, .by_copies = marks, .by_entries = marks + from->nargs, .nested = nested};
             m->nested |= nested;
-            by_copies += from->nargs;
+            marks += 2 * from->nargs;
         }
 }
 
@@ -337,21 +340,21 @@ rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned 
     making m = {
         .host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .lines = lines, .plain = plain, .err = err};
     LLVMMemoryBufferRef ptx = NULL;
-    size_t nargs = 0;
+    size_t nmarks = 1;
     rvm_status status = RVM_OK;
     if (out) *out = NULL;
     if (!k->kernels) return RVM_OK;
     pthread_once(&once, know_devices);
-    for (const rvm__block_kernel *from = k->kernels; from; from = from->next) nargs += 2 * from->nargs;
+    for (const rvm__block_kernel *from = k->kernels; from; from = from->next) nmarks += 4 * from->nargs;
     const size_t most = 2 * k->nkernels * sizeof *m.kernels;
     m.kernels = rvm__realloc(k->al, NULL, 0, most);
-    bool *by_copies = rvm__realloc(k->al, NULL, 0, nargs + 1);
-    if (!m.kernels || !by_copies) {
+    bool *marks = rvm__realloc(k->al, NULL, 0, nmarks);
+    if (!m.kernels || !marks) {
         status = rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
         goto done;
     }
-    memset(by_copies, 0, nargs + 1);
-    find(&m, by_copies);
+    memset(marks, 0, nmarks);
+    find(&m, marks);
     if (has_devices || m.grid) {
         status = begin(&m, level);
         if (!status) status = emit(&m, &ptx);
@@ -361,7 +364,7 @@ rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned 
 done:
     if (m.k.module) LLVMDisposeModule(m.k.module);
     rvm__target_close(&m.target);
-    rvm__realloc(k->al, by_copies, nargs + 1, 0);
+    rvm__realloc(k->al, marks, nmarks, 0);
     rvm__realloc(k->al, m.kernels, most, 0);
     if (out)
         *out = ptx;

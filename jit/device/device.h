@@ -6,6 +6,7 @@
  *   nested.c     of one for a CTA to each instance: threads meet at blocks within it
  *   threads.c    code in which some threads wait for others
  *   additions.c  what instances add to registers and to elements: where a warp can do it at once
+ *   origin.c     to which array
  *   runtime_cta.c  and of what that calls
  *   runtime.c    what kernels call that is no function of the program: IR, and libdevice's functions
  *   lines.c      line tables of kernels
@@ -24,7 +25,7 @@ enum { RVM__MOST_TERMS = 32, RVM__MOST_WITHIN = 16 };
 typedef struct rvm__device_within {
     LLVMValueRef function, marker; /* marker: what is called where the block is (lower/nested.c) */
     unsigned sums;
-    bool adds; /* to elements, whose additions are kept */
+    bool adds; /* to elements, and additions are kept */
     uint64_t terms[RVM__MOST_NESTED_SUMS];
 } rvm__device_within;
 /* What a kernel that has a CTA for each instance begins with (kernel_ir.c); nested.c puts blocks within into it. */
@@ -36,7 +37,9 @@ typedef struct rvm__device_cta {
     LLVMValueRef charged;                      /* what this thread's instances of a block within have charged */
     LLVMValueRef resume, choose;               /* switches: where the first thread goes on; which block all run */
     LLVMValueRef slot, slot_within;            /* of additions that are kept: allocas, or NULL; of a block within */
+    LLVMValueRef row;                          /* of entries: the instance's, in the order in which they run */
     LLVMValueRef each, control;                /* as in rvm__kernel_launch */
+    LLVMValueRef entries, width;               /* likewise */
     unsigned places;                           /* where threads meet */
     LLVMBasicBlockRef turn, meet;              /* where a block within is done; where one begins */
     LLVMBasicBlockRef blocks[RVM__CTA_BLOCKS]; /* all that are no instance's */
@@ -52,23 +55,40 @@ typedef struct rvm__device_kernel {
     unsigned nwithin;
     rvm__device_within within[RVM__MOST_WITHIN];
     uint64_t frame; /* bytes */
-    bool may_fail, arena, logs, functions;
+    bool may_fail, arena, functions;
+    bool logs, enters;                     /* of additions that are kept: some without their elements, some with these */
     uint64_t terms[RVM__MOST_KERNEL_SUMS]; /* by register that it adds into */
     bool copied;                           /* some array is, */
     bool *by_copies;                       /* by argument: this one */
+    bool *by_entries;                      /* by argument: additions to it are kept with their elements */
     char name[40];
 } rvm__device_kernel;
 
 /* ---- additions.c ---- */
 /* Takes the additions of an instance apart: those to registers become terms; each to an element goes to RVM__ADD_WARP, where
- * all instances add to the same one, or to RVM__ADD_EACH. x->why tells what cannot be. */
+ * all instances add to the same one, else to RVM__ADD_EACH or, where their order counts, RVM__ADD_ENTRY. x->why tells what
+ * cannot be. */
 void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
 #define RVM__ADD_WARP   "rvm.warp."
 #define RVM__ADD_EACH   "rvm.each."
+#define RVM__ADD_ENTRY  "rvm.entry."
 #define RVM__NESTED_NEW "rvm.nested_new" /* room for a local array of so many elements */
 #define RVM__FRAME      "rvm.frame"      /* bytes of shared memory that are taken */
 #define RVM__ADD_WITHIN "rvm.within."    /* nested, strictly: of a block within */
 #define RVM__ADD_OWN    "rvm.own."       /* nested: to the CTA's copy, where its threads have elements of their own */
+
+/* ---- origin.c ---- */
+/* Where an address of an addition comes from: an argument of the kernel, an array that several instances add into; or */
+enum {
+    RVM__FROM_SEVERAL = -1,  /* one of several such; */
+    RVM__FROM_INSTANCE = -2, /* memory that no other instance adds to; */
+    RVM__FROM_THREAD = -3,   /* or no other thread, in a block within; */
+    RVM__FROM_ANYWHERE = -4  /* nobody can say */
+};
+/* within: the block within where the addition stands; NULL: it is the instance's. */
+int rvm__device_origin(const rvm__device_kernel *x, const rvm__device_within *within, LLVMValueRef address);
+/* The addition becomes one as any other. */
+void rvm__device_add_plainly(const rvm__build *k, LLVMValueRef call);
 
 /* ---- kernel_ir.c ---- */
 /* x->kernel, which calls x->instance. */
@@ -76,6 +96,8 @@ void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x);
 /* Of a grid: a function of its name that takes the address of all its parameters, 8 bytes each; and their number,
  * NAME_params. */
 void rvm__device_make_call(const rvm__build *k, rvm__device_kernel *x);
+/* A marker: nothing of the launch counts if c holds. */
+void rvm__device_bail_out(const rvm__build *k, LLVMValueRef c);
 /* Behind a call: what an instance counted, in out, from that count on, is counted by this thread. */
 void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef counts, unsigned first);
 

@@ -24,8 +24,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA, LOG, ADDRESSES, ADDITIONS, LOCALS, NCOPIES, EACH };
-_Static_assert(offsetof(rvm__kernel_launch, each) == 8 * EACH && sizeof(rvm__kernel_launch) == 8 * (EACH + 1),
+enum {
+    LO,
+    FIRST,
+    COUNT,
+    LIMIT,
+    CONTROL,
+    TERMS,
+    COPIES,
+    STRIDE,
+    ARENA,
+    LOG,
+    ADDRESSES,
+    ADDITIONS,
+    LOCALS,
+    NCOPIES,
+    EACH,
+    ENTRIES,
+    WIDTH
+};
+_Static_assert(offsetof(rvm__kernel_launch, width) == 8 * WIDTH && sizeof(rvm__kernel_launch) == 8 * (WIDTH + 1),
                "parameters in the order of the launch");
 _Static_assert(offsetof(rvm__kernel_control, charged) == 8 &&
                    offsetof(rvm__kernel_control, erased) == 8 * (1 + RVM__VECTORISED_ERASED),
@@ -38,7 +56,8 @@ typedef struct wrap {
     LLVMTypeRef types[RVM__MOST_KERNEL_SUMS];
     LLVMValueRef lane, i, active, mask;                                      /* lane, active and mask: i32 */
     LLVMValueRef out, sums[RVM__MOST_KERNEL_SUMS], counts, arena, top, slot; /* the last three: NULL: none */
-    unsigned own;                                                            /* parameters before those of the launch */
+    LLVMValueRef row, entry, entered, most; /* entries: the instance's; how many it has, this thread; the most; NULL: none */
+    unsigned own;                           /* parameters before those of the launch */
 } wrap;
 
 static LLVMValueRef number(const wrap *w, int64_t v) {
@@ -107,7 +126,8 @@ static void declare(wrap *w) {
         if (!from->args[a].known) t[n++] = type_of(w, a);
     w->own = n;
     for (unsigned l = 0; l < RVM__KERNEL_LAUNCH; l++)
-        t[n++] = l == CONTROL || l == TERMS || l == COPIES || l == LOG || l == ADDRESSES ? w->k->ptr : w->k->i64;
+        t[n++] =
+            l == CONTROL || l == TERMS || l == COPIES || l == LOG || l == ADDRESSES || l == ENTRIES ? w->k->ptr : w->k->i64;
     w->x->kernel = LLVMAddFunction(w->k->module, w->x->name, LLVMFunctionType(w->k->nothing, t, n, false));
     set_attribute(w, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
     const unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
@@ -153,15 +173,36 @@ static LLVMValueRef in_copy(const wrap *w, LLVMValueRef offset) {
 }
 _Static_assert((RVM__KERNEL_COPIES & (RVM__KERNEL_COPIES - 1)) == 0 && RVM__WARP == 32, "powers of 2");
 
+static LLVMValueRef runtime(const wrap *w, const char *name) {
+    return LLVMGetNamedFunction(w->k->module, name);
+}
+
+static LLVMValueRef call_runtime(const wrap *w, const char *name, LLVMValueRef *args, unsigned n) {
+    LLVMValueRef f = runtime(w, name);
+    return LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, n, "");
+}
+
+void rvm__device_bail_out(const rvm__build *k, LLVMValueRef c) {
+    LLVMTypeRef type = LLVMFunctionType(k->nothing, (LLVMTypeRef[]){k->i1}, 1, false);
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, RVM__BAIL_OUT);
+    LLVMBuildCall2(k->b, type, f ? f : LLVMAddFunction(k->module, RVM__BAIL_OUT, type), &c, 1, "");
+}
+
 /* How many additions an instance has: all have as many. */
 static void tell_additions(const wrap *w) {
     LLVMValueRef n = LLVMBuildLoad2(w->b, w->k->i64, w->slot, "");
     LLVMValueRef args[3] = {launch(w, CONTROL), n, launch(w, ADDITIONS)};
-    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, "rvm.device.tell_additions");
-    LLVMValueRef beyond = LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 3, "");
-    f = LLVMGetNamedFunction(w->k->module, RVM__BAIL_OUT);
-    LLVMTypeRef type = LLVMFunctionType(w->k->nothing, (LLVMTypeRef[]){w->k->i1}, 1, false);
-    LLVMBuildCall2(w->b, type, f ? f : LLVMAddFunction(w->k->module, RVM__BAIL_OUT, type), &beyond, 1, "");
+    rvm__device_bail_out(w->k, call_runtime(w, "rvm.device.tell_additions", args, 3));
+}
+
+/* Those that the instance has room for and has not used are none. */
+static void end_entries(const wrap *w) {
+    LLVMValueRef n = LLVMBuildLoad2(w->b, w->k->i64, w->entry, ""), most = LLVMBuildLoad2(w->b, w->k->i64, w->most, "");
+    LLVMValueRef more = LLVMBuildICmp(w->b, LLVMIntUGT, n, most, ""), width = launch(w, WIDTH);
+    LLVMBuildStore(w->b, LLVMBuildSelect(w->b, more, n, most, ""), w->most);
+    call_runtime(w, "rvm.device.no_entries", (LLVMValueRef[]){launch(w, ENTRIES), w->row, width, n, width}, 5);
+    LLVMValueRef args[3] = {launch(w, CONTROL), n, width};
+    rvm__device_bail_out(w->k, call_runtime(w, "rvm.device.lacks_entries", args, 3));
 }
 
 /* What the instance takes; how much. */
@@ -196,9 +237,11 @@ static void call_instance(const wrap *w, LLVMValueRef *args, unsigned n) {
     clear_sums(w);
     if (w->top) LLVMBuildStore(w->b, number(w, 0), w->top);
     if (w->slot) LLVMBuildStore(w->b, number(w, 0), w->slot);
+    if (w->entry) LLVMBuildStore(w->b, number(w, 0), w->entry);
     LLVMBuildCall2(w->b, LLVMGlobalGetValueType(w->x->instance), w->x->instance, args, n, "");
     keep_terms(w);
-    if (w->slot) tell_additions(w);
+    if (w->x->logs) tell_additions(w);
+    if (w->x->enters) end_entries(w);
     rvm__device_add_counts(w->k, w->out, w->counts, 0);
 }
 
@@ -210,12 +253,24 @@ static LLVMValueRef local(const wrap *w, uint64_t words, const char *name) {
     return a;
 }
 
+/* Nested, an instance counts all that it adds alike. */
+static void make_entries(wrap *w) {
+    if (!w->x->enters) return;
+    w->entry = local(w, 1, "rvm.entry");
+    w->entered = local(w, 1, "rvm.entered");
+    w->most = local(w, 1, "most");
+    LLVMBuildStore(w->b, number(w, 0), w->entered);
+    LLVMBuildStore(w->b, number(w, 0), w->most);
+    if (w->x->nested) w->slot = w->entry;
+}
+
 static void make_locals(wrap *w) {
     w->out = local(w, RVM__VECTORISED_COUNTS, "out");
     w->counts = local(w, RVM__VECTORISED_COUNTS, "counts");
     for (unsigned s = 0; s < w->x->from->sums; s++) w->sums[s] = local(w, w->x->terms[s], "sum");
     for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) LLVMBuildStore(w->b, number(w, 0), word_at(w, w->counts, c));
     if (w->x->logs) w->slot = local(w, 1, "rvm.slot");
+    make_entries(w);
     if (!w->x->arena) return;
     w->top = local(w, 1, "rvm.top");
     if (w->x->nested) return;
@@ -223,25 +278,19 @@ static void make_locals(wrap *w) {
     LLVMSetAlignment(w->arena, 16);
 }
 
-static LLVMValueRef runtime(const wrap *w, const char *name) {
-    return LLVMGetNamedFunction(w->k->module, name);
-}
-
-/* The largest of all threads. */
-static void tell_most(const wrap *w, LLVMValueRef from, size_t to) {
-    LLVMValueRef f = runtime(w, "rvm.device.count");
+/* Of all threads the sum, or the largest, into the control. */
+static void tell(const wrap *w, LLVMValueRef from, size_t to, bool largest) {
     LLVMValueRef args[4] = {behind(w, launch(w, CONTROL), number(w, (int64_t)to)), LLVMBuildLoad2(w->b, w->k->i64, from, ""),
-                            w->lane, LLVMConstInt(w->k->i1, 1, false)};
-    LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
+                            w->lane, LLVMConstInt(w->k->i1, largest, false)};
+    call_runtime(w, "rvm.device.count", args, 4);
 }
 
 static void tell_counts(const wrap *w) {
-    LLVMValueRef f = runtime(w, "rvm.device.count");
-    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) {
-        LLVMValueRef args[4] = {word_at(w, launch(w, CONTROL), 1 + c),
-                                LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->counts, c), ""), w->lane,
-                                LLVMConstInt(w->k->i1, c == RVM__VECTORISED_PEAK, false)};
-        LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
+    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++)
+        tell(w, word_at(w, w->counts, c), 8 * (1 + c), c == RVM__VECTORISED_PEAK);
+    if (w->x->enters) {
+        tell(w, w->most, offsetof(rvm__kernel_control, widest), true);
+        tell(w, w->entered, offsetof(rvm__kernel_control, entries), false);
     }
     LLVMBuildRetVoid(w->b);
 }
@@ -258,6 +307,12 @@ static void find_active(wrap *w, LLVMValueRef first) {
     LLVMValueRef bits = LLVMBuildSub(w->b, LLVMBuildShl(w->b, number(w, 1), n, ""), number(w, 1), "");
     w->active = LLVMBuildTrunc(w->b, n, k->i32, "active");
     w->mask = LLVMBuildTrunc(w->b, bits, k->i32, "mask");
+}
+
+/* The number in the piece of the instance that runs as its j-th; and the other way round. */
+static LLVMValueRef in_order(const wrap *w, LLVMValueRef j) {
+    LLVMValueRef last = LLVMBuildSub(w->b, launch(w, COUNT), number(w, 1), "");
+    return w->x->from->ascending ? LLVMBuildAdd(w->b, j, number(w, 0), "") : LLVMBuildSub(w->b, last, j, "");
 }
 
 static void emit(wrap *w) {
@@ -281,6 +336,7 @@ static void emit(wrap *w) {
     find_active(w, first);
     LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntULT, w->i, launch(w, COUNT), ""), run, next);
     LLVMPositionBuilderAtEnd(w->b, run);
+    w->row = in_order(w, w->i);
     call_instance(w, args, pass(w, args));
     LLVMBuildBr(w->b, next);
     LLVMPositionBuilderAtEnd(w->b, next);
@@ -293,11 +349,6 @@ static void emit(wrap *w) {
 }
 
 /* ---- a CTA to each instance ---- */
-
-static LLVMValueRef call_runtime(const wrap *w, const char *name, LLVMValueRef *args, unsigned n) {
-    LLVMValueRef f = runtime(w, name);
-    return LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, n, "");
-}
 
 static void meet(const wrap *w) {
     rvm__device_cta *c = &w->x->cta;
@@ -346,17 +397,13 @@ static void begin_cta(wrap *w) {
     c->slot_within = local(w, 1, "rvm.slot_within");
     c->each = launch(w, EACH);
     c->control = launch(w, CONTROL);
+    c->entries = launch(w, ENTRIES);
+    c->width = launch(w, WIDTH);
     LLVMBuildStore(w->b, number(w, 0), c->trips);
     c->tid = wide(w, "tid");
     c->threads = wide(w, "ntid");
     c->lane = w->lane = LLVMBuildAnd(w->b, special(w, "tid"), LLVMConstInt(w->k->i32, RVM__WARP - 1, false), "lane");
     call_runtime(w, "rvm.device.begin", (LLVMValueRef[]){c->shared, c->tid}, 2);
-}
-
-/* The instance's number in the piece, whose j-th this is in their order. */
-static LLVMValueRef in_order(const wrap *w, LLVMValueRef j) {
-    LLVMValueRef last = LLVMBuildSub(w->b, launch(w, COUNT), number(w, 1), "");
-    return w->x->from->ascending ? LLVMBuildAdd(w->b, j, number(w, 0), "") : LLVMBuildSub(w->b, last, j, "");
 }
 
 /* Where all threads meet, and what they do there. */
@@ -392,6 +439,7 @@ static void emit_cta(wrap *w) {
     LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntULT, j, launch(w, COUNT), ""), body, end);
     LLVMPositionBuilderAtEnd(w->b, body);
     w->i = in_order(w, j);
+    w->row = c->row = LLVMBuildAdd(w->b, j, number(w, 0), "");
     const unsigned n = pass(w, args);
     LLVMBuildStore(w->b, number(w, 0), c->state);
     LLVMBuildBr(w->b, c->turn);
@@ -408,7 +456,7 @@ static void emit_cta(wrap *w) {
     LLVMPositionBuilderAtEnd(w->b, end);
     LLVMBasicBlockRef own[] = {entry, loop, body, next, end, c->turn, c->blocks[6], c->meet};
     memcpy(c->blocks, own, sizeof own);
-    tell_most(w, c->trips, offsetof(rvm__kernel_control, trips));
+    tell(w, c->trips, offsetof(rvm__kernel_control, trips), true);
     tell_counts(w);
 }
 
@@ -421,6 +469,9 @@ static void name_values(const wrap *w) {
                  {w->i, "rvm.i"},
                  {w->active, "rvm.active"},
                  {w->mask, "rvm.mask"},
+                 {w->row, "rvm.row"},
+                 {launch(w, ENTRIES), "rvm.entries"},
+                 {launch(w, WIDTH), "rvm.width"},
                  {launch(w, CONTROL), "rvm.control"},
                  {launch(w, FIRST), "rvm.first"},
                  {launch(w, LIMIT), "rvm.limit"},

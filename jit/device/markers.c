@@ -22,7 +22,7 @@ typedef struct markers {
     const rvm__build *k;
     rvm__device_kernel *x;
     LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, slot_within, log, addresses, n,
-        additions;
+        additions, row, entry, entered, entries, width;
 } markers;
 
 static LLVMValueRef call(const markers *m, const char *name, unsigned n, LLVMValueRef *args) {
@@ -48,6 +48,11 @@ static void new_array(const markers *m, LLVMValueRef v, LLVMValueRef n, LLVMValu
     LLVMValueRef p = call(m, "rvm.device.take", 3, (LLVMValueRef[]){m->arena, m->top, n});
     if (bits) call(m, "rvm.device.fill", 3, (LLVMValueRef[]){p, n, bits});
     LLVMReplaceAllUsesWith(v, p);
+}
+
+static void keep_entry(const markers *m, LLVMValueRef v, LLVMValueRef slot) {
+    call(m, "rvm.device.add_entry", 7,
+         (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), slot, m->entries, m->row, m->width, m->entered});
 }
 
 static void keep_addition(const markers *m, LLVMValueRef v, LLVMValueRef slot) {
@@ -80,6 +85,10 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
         call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
     else if (!strncmp(name, "llvm.memset.", 12) && is_clearing(v))
         call(m, "rvm.device.clear", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 2)});
+    else if (!strcmp(name, RVM__ADD_ENTRY "f64"))
+        keep_entry(m, v, m->entry);
+    else if (!strcmp(name, RVM__ADD_WITHIN "f64") && m->x->enters)
+        keep_entry(m, v, m->slot_within);
     else if (!strcmp(name, RVM__ADD_WARP "f64") && m->x->logs)
         keep_addition(m, v, m->slot);
     else if (!strcmp(name, RVM__ADD_WITHIN "f64"))
@@ -126,7 +135,12 @@ void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {
                        .log = named(x, "rvm.log"),
                        .addresses = named(x, "rvm.addresses"),
                        .n = named(x, "rvm.n"),
-                       .additions = named(x, "rvm.additions")};
+                       .additions = named(x, "rvm.additions"),
+                       .row = named(x, "rvm.row"),
+                       .entry = named(x, "rvm.entry"),
+                       .entered = named(x, "rvm.entered"),
+                       .entries = named(x, "rvm.entries"),
+                       .width = named(x, "rvm.width")};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
             next = LLVMGetNextInstruction(v);

@@ -311,11 +311,12 @@ static LLVMValueRef begin_slots(const nesting *w, const site *s) {
 static void end_slots(const nesting *w, LLVMValueRef slot) {
     const rvm__device_cta *c = &w->x->cta;
     LLVMValueRef used = LLVMBuildSub(w->k->b, LLVMBuildLoad2(w->k->b, w->k->i64, c->slot_within, ""), slot, "");
-    LLVMValueRef beyond = call(w, "rvm.device.lacks_slots", 3, (LLVMValueRef[]){c->control, used, c->each});
-    LLVMTypeRef type = LLVMFunctionType(w->k->nothing, (LLVMTypeRef[]){w->k->i1}, 1, false);
-    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, RVM__BAIL_OUT);
-    if (!f) f = LLVMAddFunction(w->k->module, RVM__BAIL_OUT, type);
-    LLVMBuildCall2(w->k->b, type, f, &beyond, 1, "");
+    if (w->x->enters) {
+        LLVMValueRef from = LLVMBuildLoad2(w->k->b, w->k->i64, c->slot_within, "");
+        LLVMValueRef to = LLVMBuildAdd(w->k->b, slot, c->each, "");
+        call(w, "rvm.device.no_entries", 5, (LLVMValueRef[]){c->entries, c->row, c->width, from, to});
+    }
+    rvm__device_bail_out(w->k, call(w, "rvm.device.lacks_slots", 3, (LLVMValueRef[]){c->control, used, c->each}));
 }
 
 static void add_to(const nesting *w, LLVMValueRef at, LLVMValueRef v) {

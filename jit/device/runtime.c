@@ -17,6 +17,8 @@
 /* other: of the thread of the warp whose number differs in those bits, where it is one of the first `active`, else -0.
  * fail: the instance of that number does not go on, if c.
  * add_term: what is added to *p by the instance i of n in its *slot-th addition, of which the first `most` are kept.
+ * add_entry: the same, of the instance that has that row of entries, with p itself; *entered counts those of the thread.
+ * no_entries: those from there to there. lacks_entries: whether there is no room for n.
  * clear: words, of which there are whole ones; what LLVM makes of memset for devices stores bytes.
  * lacks, take, fill, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
  * count: what all threads of the warp have, together, is added to, or compared with, what stands there. */
@@ -184,6 +186,60 @@ static const char both[] =
     "on:\n"
     "  ret void\n"
     "}\n"
+    "define void @rvm.device.add_entry(ptr %p, double %x, ptr %slot, ptr %entries, i64 %row, i64 %width, ptr %entered) "
+    "alwaysinline nounwind {\n"
+    "  %s = load i64, ptr %slot\n"
+    "  %t = add i64 %s, 1\n"
+    "  store i64 %t, ptr %slot\n"
+    "  %fits = icmp ult i64 %s, %width\n"
+    "  br i1 %fits, label %keep, label %on\n"
+    "keep:\n"
+    "  %begin = mul i64 %row, %width\n"
+    "  %at = add i64 %begin, %s\n"
+    "  %to = getelementptr <2 x i64>, ptr %entries, i64 %at\n"
+    "  %a = ptrtoint ptr %p to i64\n"
+    "  %b = bitcast double %x to i64\n"
+    "  %one = insertelement <2 x i64> poison, i64 %a, i32 0\n"
+    "  %two = insertelement <2 x i64> %one, i64 %b, i32 1\n"
+    "  store <2 x i64> %two, ptr %to, align 16\n"
+    "  %k = load i64, ptr %entered\n"
+    "  %l = add i64 %k, 1\n"
+    "  store i64 %l, ptr %entered\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.no_entries(ptr %entries, i64 %row, i64 %width, i64 %from, i64 %to) alwaysinline nounwind {\n"
+    "entry:\n"
+    "  %begin = mul i64 %row, %width\n"
+    "  %less = icmp ult i64 %to, %width\n"
+    "  %end = select i1 %less, i64 %to, i64 %width\n"
+    "  br label %head\n"
+    "head:\n"
+    "  %s = phi i64 [%from, %entry], [%t, %store]\n"
+    "  %more = icmp ult i64 %s, %end\n"
+    "  br i1 %more, label %store, label %done\n"
+    "store:\n"
+    "  %at = add i64 %begin, %s\n"
+    "  %p = getelementptr <2 x i64>, ptr %entries, i64 %at\n"
+    "  store i64 0, ptr %p\n"
+    "  %t = add i64 %s, 1\n"
+    "  br label %head\n"
+    "done:\n"
+    "  ret void\n"
+    "}\n"
+    "define i1 @rvm.device.lacks_entries(ptr %control, i64 %n, i64 %width) alwaysinline nounwind {\n"
+    "entry:\n"
+    "  %beyond = icmp ugt i64 %n, %width\n"
+    "  br i1 %beyond, label %ask, label %on\n"
+    "ask:\n"
+    "  %there = getelementptr i8, ptr %control, i64 88\n"
+    "  %q = addrspacecast ptr %there to ptr addrspace(1)\n"
+    "  %was = atomicrmw umax ptr addrspace(1) %q, i64 %n monotonic\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret i1 %beyond\n"
+    "}\n"
     "define i1 @rvm.device.tell_additions(ptr %control, i64 %n, i64 %most) alwaysinline nounwind {\n"
     "  %there = getelementptr i8, ptr %control, i64 64\n"
     "  %q = addrspacecast ptr %there to ptr addrspace(1)\n"
@@ -222,7 +278,8 @@ static const char both[] =
     "}\n";
 
 _Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) == 56 &&
-                   offsetof(rvm__kernel_control, additions) == 64,
+                   offsetof(rvm__kernel_control, additions) == 64 && offsetof(rvm__kernel_control, width) == 88 &&
+                   sizeof(rvm__kernel_entry) == 16,
                "as these have them");
 
 bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {

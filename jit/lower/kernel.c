@@ -27,7 +27,8 @@ static LLVMValueRef views_of(const rvm__emit *e, const rvm__plan *p) {
         const uint16_t array = p->arrays[k];
         v[n++] = number(e->k, e->f->arrays[array].ndim);
         v[n++] = number(e->k, rvm__plan_index(p, p->base[array]));
-        v[n++] = number(e->k, p->bits[p->base[array]] & RVM__BITS_OWN);
+        const unsigned bits = p->bits[p->base[array]];
+        v[n++] = number(e->k, (bits & RVM__BITS_OWN) | (bits & RVM__SUMMED ? RVM__KERNEL_BY_CHUNKS : 0));
         v[n++] = number(e->k, e->f->arrays[array].type);
     }
     return LLVMConstArray2(e->k->i64, v, n);

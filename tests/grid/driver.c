@@ -137,6 +137,16 @@ static uint64_t shuffle(uint32_t mask, uint64_t value, uint32_t from) {
     return f->got;
 }
 
+/* What a thread that shuffles asks for in place of another one's value: who has one that is not 0. */
+enum { BALLOT = 0x10000 };
+
+static uint64_t ballot_of(unsigned first, unsigned end, uint32_t mask) {
+    uint64_t set = 0;
+    for (unsigned k = first; k < end; k++)
+        if (mask >> (k - first) & 1 && fibers[k].state == SHUFFLES && fibers[k].value) set |= UINT64_C(1) << (k - first);
+    return set;
+}
+
 /* Once all threads of the warp that the mask of one names, but those that have ended, are there with that mask. */
 static bool meet_with(unsigned first, unsigned end, uint32_t mask) {
     for (unsigned k = first; k < end; k++)
@@ -145,8 +155,11 @@ static bool meet_with(unsigned first, unsigned end, uint32_t mask) {
     for (unsigned k = first; k < end; k++) {
         const unsigned from = first + fibers[k].bits;
         if (!(mask >> (k - first) & 1) || fibers[k].state == ENDED) continue;
-        fibers[k].got =
-            from < end && fibers[from].state == SHUFFLES && mask >> (from - first) & 1 ? fibers[from].value : 0xdeadbeef;
+        if (fibers[k].bits == BALLOT)
+            fibers[k].got = ballot_of(first, end, mask);
+        else
+            fibers[k].got =
+                from < end && fibers[from].state == SHUFFLES && mask >> (from - first) & 1 ? fibers[from].value : 0xdeadbeef;
     }
     for (unsigned k = first; k < end; k++)
         if (mask >> (k - first) & 1 && fibers[k].state == SHUFFLES) fibers[k].state = READY;
@@ -250,56 +263,7 @@ static void end_shared(void) {
     free(shared_memory);
 }
 
-/* ---- the kernels of cuda/sums.cu ---- */
-
-#define KERNEL static void
-#define DEVICE static
-#define UNROLL
-#define __shared__ static
-static double __longlong_as_double(unsigned long long x) {
-    double y;
-    return memcpy(&y, &x, sizeof y), y;
-}
-static unsigned long long __double_as_longlong(double x) {
-    unsigned long long y;
-    return memcpy(&y, &x, sizeof y), y;
-}
-static unsigned long long __shfl_down_sync(uint32_t mask, unsigned long long x, unsigned by, unsigned width) {
-    const unsigned lane = running % WARP;
-    return shuffle(mask, x, lane % width + by < width ? lane + by : lane);
-}
-static void __syncthreads(void) {
-    fibers[running].place = 0;
-    stop(WAITS);
-}
-#include "../../cuda/sums.cu"
-
-static void call_sum_terms(void *p) {
-    const uint64_t *v = p;
-    rvm_sum_terms((const number *)(uintptr_t)v[0], v[1], v[2], v[3], v[4], (number *)(uintptr_t)v[5]);
-}
-static void call_sum_copies(void *p) {
-    const uint64_t *v = p;
-    rvm_sum_copies((double *)(uintptr_t)v[0], (const char *)(uintptr_t)v[1], v[2], v[3], v[4]);
-}
-
-static void call_sum_log(void *p) {
-    const uint64_t *v = p;
-    rvm_sum_log((double *const *)(uintptr_t)v[0], (const unsigned *)(uintptr_t)v[1], (const unsigned *)(uintptr_t)v[2],
-                (const double *)(uintptr_t)v[3], v[4], v[5], (unsigned)v[6], (double *)(uintptr_t)v[7]);
-}
-static void call_find_changes(void *p) {
-    const uint64_t *v = p;
-    rvm_find_changes((const number *)(uintptr_t)v[0], (const number *)(uintptr_t)v[1], v[2], (unsigned *)(uintptr_t)v[3]);
-}
-static const struct {
-    const char *name;
-    void (*call)(void *);
-    unsigned params;
-} sums[] = {{"rvm_sum_terms", call_sum_terms, 6},
-            {"rvm_sum_copies", call_sum_copies, 5},
-            {"rvm_sum_log", call_sum_log, 8},
-            {"rvm_find_changes", call_find_changes, 4}};
+#include "sums.inc"
 
 /* ---- modules ---- */
 

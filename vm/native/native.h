@@ -133,19 +133,21 @@ enum rvm__device_code {
 enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__KERNEL_RESIDENT = 4, RVM__WARP = 32, RVM__NESTED_CTA = 256 };
 enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 8 bytes as they are; not passed */
 enum {
-    RVM__KERNEL_COPIED = 1,    /* instances add into copies of this array, or of some; */
-    RVM__KERNEL_MAY_FAIL = 2,  /* an instance may tell that it cannot go on; */
-    RVM__KERNEL_ARENA = 4,     /* it has local arrays of a length that is known when it runs only; */
-    RVM__KERNEL_LOGS = 8,      /* what instances add to elements is kept, addition by addition; */
-    RVM__KERNEL_FUNCTIONS = 16 /* strictly: it calls elementary functions, whose bits are the device's own */
+    RVM__KERNEL_COPIED = 1,     /* instances add into copies of this array, or of some; */
+    RVM__KERNEL_MAY_FAIL = 2,   /* an instance may tell that it cannot go on; */
+    RVM__KERNEL_ARENA = 4,      /* it has local arrays of a length that is known when it runs only; */
+    RVM__KERNEL_LOGS = 8,       /* what instances add to elements is kept, addition by addition; */
+    RVM__KERNEL_FUNCTIONS = 16, /* strictly: it calls elementary functions, whose bits are the device's own */
+    RVM__KERNEL_ENTRIES = 32    /* of what instances add to elements some is kept with the element's address */
 };
 typedef struct rvm__kernel_param {
     int64_t view;   /* of the job, in which it is an address */
-    uint64_t flags; /* RVM__KERNEL_COPIED: or in its copies, from their beginning */
+    uint64_t flags; /* RVM__KERNEL_COPIED: or in its copies, from their beginning; RVM__KERNEL_ENTRIES: it gains by such */
 } rvm__kernel_param;
+enum { RVM__KERNEL_BY_CHUNKS = 4 }; /* elements gain chunk by chunk */
 typedef struct rvm__kernel_view {
     uint64_t ndim, root; /* root: the view that it is part of; itself where it is whole */
-    uint64_t uses;       /* of its root: 1: read, 2: added into; both: it is the instances' own */
+    uint64_t uses;       /* of its root: 1: read, 2: added into; both: it is the instances' own; RVM__KERNEL_BY_CHUNKS */
     uint64_t type;
 } rvm__kernel_view;
 typedef struct rvm__native_kernel { /* tables are constants of the code */
@@ -176,9 +178,14 @@ typedef struct rvm__kernel_launch {
     uint64_t additions;      /* of an instance, at most; */
     uint64_t locals;         /* nested: of local arrays, `arena` bytes a CTA; 0: they are in shared memory; */
     uint64_t ncopies;        /* how many copies there are, a power of 2 and no fewer than CTAs; */
-    uint64_t each;           /* and additions to elements of an instance of a block within, at most */
+    uint64_t each;           /* additions to elements of an instance of a block within, at most; */
+    uint64_t entries, width; /* of additions with their elements, rvm__kernel_entry [n][width], in the order of instances */
 } rvm__kernel_launch;
 enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
+typedef struct rvm__kernel_entry { /* an addition to an element; an address of 0: none */
+    uint64_t address;
+    double term;
+} rvm__kernel_entry;
 typedef struct rvm__kernel_control {
     uint64_t failed;               /* the lowest number of an instance that did; UINT64_MAX: none */
     uint64_t charged, calls, peak; /* as in rvm__native, from frame 0 on */
@@ -187,6 +194,8 @@ typedef struct rvm__kernel_control {
     uint64_t additions;            /* to elements that an instance has */
     uint64_t trips;                /* nested: instances that a block within had, at most, */
     uint64_t each;                 /* and additions to elements that one of these had, where there was no room for them */
+    uint64_t width;                /* entries that an instance had, at most, where there was no room for them; */
+    uint64_t widest, entries;      /* unless one failed: those that one had, at most, and all */
 } rvm__kernel_control;
 
 struct rvm__native_job {
