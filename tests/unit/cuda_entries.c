@@ -14,8 +14,10 @@ enum { ELEMENTS = 70000, INSTANCES = 3000 }; /* numbers of elements have three d
     "        end\n" never "    end\n"                                                                                       \
     "end\n"
 #define NEVER(i, more) "for " i " in 0..0\n" more "end\n"
-static const char entries[] = GAINS("gains", "")
-    GAINS("pieces", NEVER("a", NEVER("b", NEVER("d", NEVER("e", NEVER("f", NEVER("h", NEVER("j", "y[i] += 1\n"))))))));
+static const char entries[] = GAINS("gains", "") GAINS(
+    "pieces",
+    NEVER("a",
+          NEVER("b", NEVER("d", NEVER("e", NEVER("f", NEVER("h", NEVER("j", NEVER("l", NEVER("o", "y[i] += 1\n"))))))))));
 
 typedef struct arrays {
     double g[ELEMENTS], y[INSTANCES], x[INSTANCES];
@@ -80,7 +82,7 @@ Test(cuda_entries, in_pieces) {
     fixture *f = begin_entries(1);
     expect_as_on_host(f, "pieces", 300, 20);
     const rvm_cuda_totals t = totals(f);
-    cr_assert(t.blocks == 2 && !t.on_host && t.launches > 2 * (INSTANCES / 256), "%s", t.why);
+    cr_assert(t.blocks == 2 && !t.on_host && t.launches > 2 * 3, "%s", t.why);
     end(f);
 }
 
