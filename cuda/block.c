@@ -115,7 +115,8 @@ static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n, uint64_
                                   .ncopies = r->ncopies,
                                   .each = r->kernel->each,
                                   .entries = r->entries ? r->entries->p : 0,
-                                  .width = r->kernel->width};
+                                  .width = r->kernel->width,
+                                  .met = r->kernel->met};
     for (uint64_t p = 0; p < r->k->nparams; p++)
         if (r->k->params[p].view != RVM__KERNEL_KNOWN) values[count++] = param_of(r, p);
     memcpy(&values[count], &l, sizeof l);
@@ -280,8 +281,9 @@ bool rvm__cuda_wants_more(rvm__block_run *r) {
     r->kernel->too_large = needed > most;
     if (r->c->control->failed == UINT64_MAX || needed > most || r->c->lost) return false;
     const bool wider = rvm__cuda_wants_entries(r);
-    if (!(needed || more || each || wider)) return false;
+    if (!(needed || more || each || wider || r->c->control->met)) return false;
     if (each) r->kernel->each = each;
+    if (r->c->control->met) r->kernel->met = r->c->control->met;
     if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
     if (more) r->kernel->additions = r->c->control->additions;
     return true;

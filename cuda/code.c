@@ -116,7 +116,7 @@ rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, r
     rvm__loaded_kernel *to = &e->kernels[e->n++];
     const bool enters = k->flags & RVM__KERNEL_ENTRIES; /* of these each instance has as many, used or not */
     *to = (rvm__loaded_kernel){
-        .function = f, .arena = 1024, .additions = 256, .each = enters ? 4 : 64, .width = k->frame ? 1024 : 16};
+        .function = f, .arena = 1024, .additions = 256, .each = enters ? 4 : 64, .width = k->frame ? 1024 : 16, .met = 2};
     snprintf(to->name, sizeof to->name, "%s", k->name);
     if (c->d->function_attribute(&c->totals.registers, CUDA_REGISTERS, f)) c->totals.registers = 0;
     if (c->d->function_attribute(&to->local_bytes, CUDA_LOCAL_BYTES, f)) to->local_bytes = 0;

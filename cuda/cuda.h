@@ -123,6 +123,7 @@ typedef struct rvm__loaded_kernel {
     uint64_t arena;      /* bytes of local arrays, */
     uint64_t additions;  /* and additions to elements that are kept, of an instance; */
     uint64_t each;       /* nested: of one of a block within */
+    uint64_t met;        /* nested: of one of a block within, of those that wait for its end */
     uint64_t width;      /* of those that are kept with their elements */
     bool knows_width;    /* some run has told it */
     uint64_t *addresses; /* of these, as they were last, `naddresses`, then of elements; and what sum_log takes for them: */
@@ -195,7 +196,7 @@ void rvm__cuda_mirrors_stale(rvm__mirror *list);
 void rvm__cuda_mirrors_free(rvm_cuda *first, rvm__mirror **list);
 
 /* ---- block.c, log.c, entries.c, nested.c ---- */
-enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 8 };
+enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 12 };
 typedef struct rvm__chunk_sums { /* what the chunks of a piece add to elements, where somebody else adds them up */
     struct rvm__chunk_sums *next;
     size_t size; /* of it, bytes */

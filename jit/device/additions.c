@@ -225,15 +225,21 @@ static bool is_ordered(const rvm__build *k, int from, LLVMValueRef call) {
     return is_real(call) && !k->fast && (from >= 0 || from == RVM__FROM_SEVERAL);
 }
 
-/* Threads that run a block within have elements of their own in what is the instance's, and in its copy. */
+/* In what is the instance's, or its copy, threads that run a block within have elements of their own, unless its instances
+ * meet there. */
 static void change_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, LLVMValueRef call) {
     const int from = rvm__device_origin(x, within, LLVMGetOperand(call, 0));
-    if (from == RVM__FROM_INSTANCE || from == RVM__FROM_THREAD)
+    const bool meets = within && rvm__device_meets(x, within, LLVMGetOperand(call, 0));
+    const bool own = from == RVM__FROM_INSTANCE, copy = from >= 0 && x->by_copies[from];
+    if (from == RVM__FROM_THREAD || (own && !meets))
         rvm__device_add_plainly(k, call);
     else if (is_ordered(k, from, call))
         call_in_place(k, call, within ? RVM__ADD_WITHIN : x->enters ? RVM__ADD_ENTRY : RVM__ADD_WARP);
-    else
-        call_in_place(k, call, from >= 0 && x->by_copies[from] ? RVM__ADD_OWN : RVM__ADD_EACH);
+    else if (meets && (own || copy)) {
+        within->meets |= is_real(call);
+        call_in_place(k, call, RVM__ADD_MET);
+    } else
+        call_in_place(k, call, copy ? RVM__ADD_OWN : RVM__ADD_EACH);
 }
 
 /* Which arrays have copies, and whether additions are kept. */
@@ -329,6 +335,7 @@ static void look_at_all_shared(const rvm__build *k, rvm__device_kernel *x) {
     if (x->why) return;
     if (x->logs) look_at_order(k, x);
     each_shared(k, x, change_shared);
+    for (unsigned n = 0; n < x->nwithin; n++) x->arena |= x->within[n].meets;
     for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
 }
 

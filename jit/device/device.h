@@ -25,7 +25,8 @@ enum { RVM__MOST_TERMS = 32, RVM__MOST_WITHIN = 16 };
 typedef struct rvm__device_within {
     LLVMValueRef function, marker; /* marker: what is called where the block is (lower/nested.c) */
     unsigned sums;
-    bool adds; /* to elements, and additions are kept */
+    bool adds;  /* to elements, and additions are kept; */
+    bool meets; /* several of its instances to one of the instance's own, which adds them before it goes on */
     uint64_t terms[RVM__MOST_NESTED_SUMS];
 } rvm__device_within;
 /* What a kernel that has a CTA for each instance begins with (kernel_ir.c); nested.c puts blocks within into it. */
@@ -39,7 +40,9 @@ typedef struct rvm__device_cta {
     LLVMValueRef slot, slot_within;            /* of additions that are kept: allocas, or NULL; of a block within */
     LLVMValueRef row;                          /* of entries: the instance's, in the order in which they run */
     LLVMValueRef each, control;                /* as in rvm__kernel_launch */
-    LLVMValueRef entries, width;               /* likewise */
+    LLVMValueRef entries, width, most_met;     /* likewise */
+    LLVMValueRef met, met_end;                 /* of additions that wait for the block's end: allocas: where, up to which */
+    LLVMValueRef slot_met;                     /* and how many there are */
     unsigned places;                           /* where threads meet */
     LLVMBasicBlockRef turn, meet;              /* where a block within is done; where one begins */
     LLVMBasicBlockRef blocks[RVM__CTA_BLOCKS]; /* all that are no instance's */
@@ -72,10 +75,12 @@ void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
 #define RVM__ADD_WARP   "rvm.warp."
 #define RVM__ADD_EACH   "rvm.each."
 #define RVM__ADD_ENTRY  "rvm.entry."
-#define RVM__NESTED_NEW "rvm.nested_new" /* room for a local array of so many elements */
+#define RVM__NESTED_NEW "rvm.nested_new" /* room for a local array of so many elements, */
+#define RVM__NESTED_DEL "rvm.nested_del" /* which is given back */
 #define RVM__FRAME      "rvm.frame"      /* bytes of shared memory that are taken */
 #define RVM__ADD_WITHIN "rvm.within."    /* nested, strictly: of a block within */
 #define RVM__ADD_OWN    "rvm.own."       /* nested: to the CTA's copy, where its threads have elements of their own */
+#define RVM__ADD_MET    "rvm.met."       /* nested: to the instance's own, or its copy, where they have not */
 
 /* ---- origin.c ---- */
 /* Where an address of an addition comes from: an argument of the kernel, an array that several instances add into; or */
@@ -87,6 +92,8 @@ enum {
 };
 /* within: the block within where the addition stands; NULL: it is the instance's. */
 int rvm__device_origin(const rvm__device_kernel *x, const rvm__device_within *within, LLVMValueRef address);
+/* Whether several instances of the block within may add there at once. */
+bool rvm__device_meets(const rvm__device_kernel *x, const rvm__device_within *within, LLVMValueRef address);
 /* The addition becomes one as any other. */
 void rvm__device_add_plainly(const rvm__build *k, LLVMValueRef call);
 

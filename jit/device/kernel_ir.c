@@ -41,9 +41,10 @@ enum {
     NCOPIES,
     EACH,
     ENTRIES,
-    WIDTH
+    WIDTH,
+    MET
 };
-_Static_assert(offsetof(rvm__kernel_launch, width) == 8 * WIDTH && sizeof(rvm__kernel_launch) == 8 * (WIDTH + 1),
+_Static_assert(offsetof(rvm__kernel_launch, met) == 8 * MET && sizeof(rvm__kernel_launch) == 8 * (MET + 1),
                "parameters in the order of the launch");
 _Static_assert(offsetof(rvm__kernel_control, charged) == 8 &&
                    offsetof(rvm__kernel_control, erased) == 8 * (1 + RVM__VECTORISED_ERASED),
@@ -399,6 +400,10 @@ static void begin_cta(wrap *w) {
     c->control = launch(w, CONTROL);
     c->entries = launch(w, ENTRIES);
     c->width = launch(w, WIDTH);
+    c->most_met = launch(w, MET);
+    c->met = local(w, 1, "rvm.met");
+    c->met_end = local(w, 1, "rvm.met_end");
+    c->slot_met = local(w, 1, "rvm.slot_met");
     LLVMBuildStore(w->b, number(w, 0), c->trips);
     c->tid = wide(w, "tid");
     c->threads = wide(w, "ntid");

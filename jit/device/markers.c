@@ -22,7 +22,7 @@ typedef struct markers {
     const rvm__build *k;
     rvm__device_kernel *x;
     LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, slot_within, log, addresses, n,
-        additions, row, entry, entered, entries, width;
+        additions, row, entry, entered, entries, width, met, met_end, slot_met;
 } markers;
 
 static LLVMValueRef call(const markers *m, const char *name, unsigned n, LLVMValueRef *args) {
@@ -83,6 +83,8 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
         new_array(m, v, LLVMGetOperand(v, 0), NULL);
     else if (!strcmp(name, "rvm__native_del"))
         call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
+    else if (!strcmp(name, RVM__NESTED_DEL))
+        call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 0)});
     else if (!strncmp(name, "llvm.memset.", 12) && is_clearing(v))
         call(m, "rvm.device.clear", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 2)});
     else if (!strcmp(name, RVM__ADD_ENTRY "f64"))
@@ -96,6 +98,11 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
     else if (!strcmp(name, RVM__ADD_WARP "f64"))
         call(m, "rvm.device.add_warp.f64", 5,
              (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->mask, m->lane, m->active});
+    else if (!strcmp(name, RVM__ADD_MET "f64"))
+        call(m, "rvm.device.add_met", 5,
+             (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->slot_met, m->met, m->met_end});
+    else if (!strcmp(name, RVM__ADD_MET "i64"))
+        call(m, "rvm.device.add_any", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1)});
     else if (!strcmp(name, RVM__ADD_OWN "f64"))
         call(m, "rvm.device.add_own", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1)});
     else if (!strncmp(name, RVM__ADD_EACH, strlen(RVM__ADD_EACH)))
@@ -140,7 +147,10 @@ void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {
                        .entry = named(x, "rvm.entry"),
                        .entered = named(x, "rvm.entered"),
                        .entries = named(x, "rvm.entries"),
-                       .width = named(x, "rvm.width")};
+                       .width = named(x, "rvm.width"),
+                       .met = named(x, "rvm.met"),
+                       .met_end = named(x, "rvm.met_end"),
+                       .slot_met = named(x, "rvm.slot_met")};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
             next = LLVMGetNextInstruction(v);

@@ -12,7 +12,8 @@
  * arrays .. | what it takes ..
  *
  * where terms are those of 256 instances of a block within, a chunk of semantics, section 9: what they add to a register is
- * summed as it says there. */
+ * summed as it says there. What several of them add to one element of the instance waits, in their order, behind its local
+ * arrays; once a chunk is done, each thread adds what is for elements of its own. */
 #include "device.h"
 #include "lanes.h"
 #include "support.h"
@@ -31,6 +32,7 @@ typedef struct site {
     const rvm__device_within *within; /* NULL: a local array appears, which all of them fill */
     LLVMBasicBlockRef inner, rest;    /* where all run its instances; where the first thread goes on */
     LLVMValueRef lo, count, slot, args[RVM__MOST_VECTORISED_ARGS]; /* there: what an instance takes */
+    LLVMValueRef met;                                              /* there, where additions wait; or NULL */
     unsigned taken;                                                /* words that are handed over */
 } site;
 
@@ -251,6 +253,30 @@ static void reserve_slots(const nesting *w, site *s, LLVMValueRef count) {
     s->slot = hand_over(w, s, slot);
 }
 
+/* Of so many elements. */
+static LLVMValueRef call_marker(const nesting *w, const char *name, LLVMTypeRef result, LLVMValueRef n) {
+    LLVMTypeRef type = LLVMFunctionType(result, (LLVMTypeRef[]){w->k->i64}, 1, false);
+    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, name);
+    if (!f) f = LLVMAddFunction(w->k->module, name, type);
+    return LLVMBuildCall2(w->k->b, type, f, &n, 1, "");
+}
+
+static LLVMValueRef smaller(const nesting *w, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildSelect(w->k->b, LLVMBuildICmp(w->k->b, LLVMIntULT, a, b, ""), a, b, "");
+}
+
+/* Room for what instances of a chunk add to elements at which they meet, of two words each. */
+static void reserve_met(const nesting *w, site *s, LLVMValueRef count) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMPositionBuilderBefore(b, s->marker);
+    LLVMValueRef each = LLVMBuildShl(b, w->x->cta.most_met, number(w, 1), "");
+    LLVMValueRef words = LLVMBuildMul(b, smaller(w, count, number(w, CHUNK)), each, "");
+    LLVMValueRef p = call_marker(w, RVM__NESTED_NEW, w->k->ptr, words);
+    s->met = hand_over(w, s, behind(w, p, number(w, RVM__ARRAY_HEADER)));
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(s->rest));
+    call_marker(w, RVM__NESTED_DEL, w->k->nothing, words);
+}
+
 static void hand_over_all(const nesting *w, site *s) {
     LLVMBuilderRef b = w->k->b;
     const unsigned sums = s->within->sums, n = LLVMCountParams(s->within->function);
@@ -265,6 +291,7 @@ static void hand_over_all(const nesting *w, site *s) {
     s->lo = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_LO));
     s->count = hand_over(w, s, count);
     if (s->within->adds) reserve_slots(w, s, count);
+    if (s->within->meets) reserve_met(w, s, count);
     s->args[0] = LLVMConstNull(w->k->ptr);
     s->args[1] = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_FRAME));
     s->args[RVM__VECTORISED_OUT] = w->x->cta.out;
@@ -319,6 +346,28 @@ static void end_slots(const nesting *w, LLVMValueRef slot) {
     rvm__device_bail_out(w->k, call(w, "rvm.device.lacks_slots", 3, (LLVMValueRef[]){c->control, used, c->each}));
 }
 
+/* Of the j-th of m instances of a chunk: in their order; where it begins. */
+static LLVMValueRef begin_met(const nesting *w, const site *s, LLVMValueRef j, LLVMValueRef m) {
+    LLVMBuilderRef b = w->k->b;
+    const rvm__device_cta *c = &w->x->cta;
+    if (!LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_UP)))
+        j = LLVMBuildSub(b, LLVMBuildSub(b, m, number(w, 1), ""), j, "");
+    LLVMValueRef slot = LLVMBuildMul(b, j, c->most_met, "");
+    LLVMBuildStore(b, s->met, c->met);
+    LLVMBuildStore(b, slot, c->slot_met);
+    LLVMBuildStore(b, LLVMBuildAdd(b, slot, c->most_met, ""), c->met_end);
+    return slot;
+}
+
+static void end_met(const nesting *w, const site *s, LLVMValueRef slot) {
+    LLVMBuilderRef b = w->k->b;
+    const rvm__device_cta *c = &w->x->cta;
+    LLVMValueRef from = LLVMBuildLoad2(b, w->k->i64, c->slot_met, ""), used = LLVMBuildSub(b, from, slot, "");
+    LLVMValueRef to = LLVMBuildAdd(b, slot, c->most_met, "");
+    call(w, "rvm.device.no_entries", 5, (LLVMValueRef[]){s->met, number(w, 0), to, from, to});
+    rvm__device_bail_out(w->k, call(w, "rvm.device.lacks_met", 3, (LLVMValueRef[]){c->control, used, c->most_met}));
+}
+
 static void add_to(const nesting *w, LLVMValueRef at, LLVMValueRef v) {
     LLVMBuildStore(w->k->b, LLVMBuildAdd(w->k->b, LLVMBuildLoad2(w->k->b, w->k->i64, at, ""), v, ""), at);
 }
@@ -334,10 +383,12 @@ static void run_instances(const nesting *w, site *s, LLVMValueRef first, LLVMVal
     s->args[RVM__VECTORISED_INDEX] = LLVMBuildAdd(b, first, all.j, "");
     begin_terms(w, s, all.j);
     LLVMValueRef slot = s->within->adds ? begin_slots(w, s) : NULL;
+    LLVMValueRef met = s->met ? begin_met(w, s, all.j, m) : NULL;
     LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(s->marker)); /* whose lines come to stand there */
     LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, s->args, LLVMCountParams(f), "");
     LLVMSetCurrentDebugLocation2(b, NULL);
     if (slot) end_slots(w, slot);
+    if (met) end_met(w, s, met);
     rvm__device_add_counts(w->k, c->out, c->counts, RVM__VECTORISED_CHARGED + 1);
     if (charges) add_to(w, c->charged, LLVMBuildLoad2(b, w->k->i64, c->out, ""));
     share_end(w, &all);
@@ -351,10 +402,17 @@ static void meet(const nesting *w) {
     call(w, "rvm.device.meet", 2, (LLVMValueRef[]){c->shared, LLVMConstInt(w->k->i32, c->places++, false)});
 }
 
+/* What waits of a chunk of m instances. */
+static void add_met(const nesting *w, const site *s, LLVMValueRef m) {
+    const rvm__device_cta *c = &w->x->cta;
+    LLVMValueRef all = LLVMBuildMul(w->k->b, m, c->most_met, "");
+    call(w, "rvm.device.add_all_met", 4, (LLVMValueRef[]){s->met, all, c->tid, c->threads});
+    meet(w);
+}
+
 /* Of a chunk of m instances. */
 static void add_sums(const nesting *w, const site *s, LLVMValueRef m) {
     LLVMValueRef stride = number(w, terms_of(s->within)), up = LLVMGetOperand(s->marker, RVM__NESTED_UP);
-    meet(w);
     for (unsigned n = 0, t = 0; n < s->within->sums; t += (unsigned)s->within->terms[n++]) {
         const bool real = type_of_sum(s, n) == w->k->f64;
         call(w, real ? "rvm.device.sum_parts.f64" : "rvm.device.sum_parts.i64", 7,
@@ -372,7 +430,7 @@ static void run_chunks(const nesting *w, site *s) {
     LLVMBuilderRef b = w->k->b;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b), head = block(w, "chunk"), body = block(w, "instances"),
                       done = block(w, "summed");
-    LLVMValueRef one = number(w, 1), size = number(w, CHUNK), bits = number(w, 8);
+    LLVMValueRef one = number(w, 1), bits = number(w, 8);
     LLVMValueRef chunks = LLVMBuildLShr(b, LLVMBuildAdd(b, s->count, number(w, CHUNK - 1), ""), bits, "");
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, head);
@@ -381,10 +439,11 @@ static void run_chunks(const nesting *w, site *s) {
     LLVMPositionBuilderAtEnd(b, body);
     const bool up = LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_UP));
     LLVMValueRef begin = LLVMBuildShl(b, up ? c : LLVMBuildSub(b, last, c, ""), bits, "");
-    LLVMValueRef left = LLVMBuildSub(b, s->count, begin, ""), few = LLVMBuildICmp(b, LLVMIntULT, left, size, "");
-    LLVMValueRef m = LLVMBuildSelect(b, few, left, size, "");
+    LLVMValueRef m = smaller(w, LLVMBuildSub(b, s->count, begin, ""), number(w, CHUNK));
     run_instances(w, s, LLVMBuildAdd(b, s->lo, begin, ""), m);
-    add_sums(w, s, m);
+    meet(w);
+    if (s->met) add_met(w, s, m);
+    if (s->within->sums) add_sums(w, s, m);
     LLVMValueRef next = LLVMBuildAdd(b, c, one, "");
     LLVMBasicBlockRef end = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, head);
@@ -397,7 +456,7 @@ _Static_assert(CHUNK == 1 << 8, "bits");
 static void run(const nesting *w, site *s) {
     hand_over_all(w, s);
     LLVMPositionBuilderAtEnd(w->k->b, s->inner);
-    if (s->within->sums) {
+    if (s->within->sums || s->met) {
         run_chunks(w, s);
         return;
     }
@@ -410,10 +469,7 @@ static void fill(const nesting *w, site *s) {
     LLVMBuilderRef b = w->k->b;
     LLVMPositionBuilderBefore(b, s->marker);
     LLVMValueRef n = LLVMGetOperand(s->marker, 1), at = number(w, RVM__ARRAY_HEADER);
-    LLVMTypeRef type = LLVMFunctionType(w->k->ptr, (LLVMTypeRef[]){w->k->i64}, 1, false);
-    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, RVM__NESTED_NEW);
-    if (!f) f = LLVMAddFunction(w->k->module, RVM__NESTED_NEW, type);
-    LLVMValueRef p = LLVMBuildCall2(b, type, f, &n, 1, "");
+    LLVMValueRef p = call_marker(w, RVM__NESTED_NEW, w->k->ptr, n);
     LLVMReplaceAllUsesWith(s->marker, p);
     p = hand_over(w, s, p);
     n = hand_over(w, s, n);

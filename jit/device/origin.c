@@ -11,6 +11,7 @@ typedef struct tracing {
     const rvm__device_within *within; /* NULL: in the instance itself */
     LLVMValueRef phis[MOST_PHIS];     /* that are being looked at */
     unsigned n;
+    bool meets; /* by a parameter of the block within */
 } tracing;
 
 static int trace(tracing *t, LLVMValueRef p);
@@ -44,6 +45,7 @@ static int of_parameter(tracing *t, LLVMValueRef param) {
     int found = NOTHING;
     if (f == t->x->instance) return of_argument(t->x, n);
     if (!t->within || n < RVM__VECTORISED_SUMS) return RVM__FROM_ANYWHERE;
+    t->meets |= LLVMGetStringAttributeAtIndex(f, 1 + n, RVM__MEETING, strlen(RVM__MEETING)) != NULL;
     for (LLVMUseRef u = LLVMGetFirstUse(t->within->marker); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef marker = LLVMGetUser(u);
         if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(marker)) == t->x->instance)
@@ -80,6 +82,12 @@ int rvm__device_origin(const rvm__device_kernel *x, const rvm__device_within *wi
     tracing t = {.x = x, .within = within};
     const int found = trace(&t, address);
     return found == NOTHING ? RVM__FROM_ANYWHERE : found;
+}
+
+bool rvm__device_meets(const rvm__device_kernel *x, const rvm__device_within *within, LLVMValueRef address) {
+    tracing t = {.x = x, .within = within};
+    trace(&t, address);
+    return t.meets;
 }
 
 void rvm__device_add_plainly(const rvm__build *k, LLVMValueRef call) {

@@ -65,7 +65,10 @@ bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef inde
             add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->frame.reg[k]));
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!o->array[k]) continue;
-        if (o->n < RVM__MOST_VECTORISED_ARGS) o->apart[o->n] = is_alone(o, (uint16_t)k);
+        if (o->n < RVM__MOST_VECTORISED_ARGS) {
+            o->apart[o->n] = is_alone(o, (uint16_t)k);
+            o->met[o->n] = o->meets && o->meets[k];
+        }
         add(o, rvm__get(e, e->k->ptr, e->frame.array[k].data));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__stride(e, (uint16_t)k, d));
@@ -89,8 +92,12 @@ static LLVMValueRef declare(rvm__instance *o) {
         const unsigned at = n ? RVM__VECTORISED_SUMS + n - 1 : RVM__VECTORISED_OUT;
         LLVMAddAttributeAtIndex(f, 1 + at, LLVMCreateStringAttribute(k->context, RVM__PRIVATE, strlen(RVM__PRIVATE), "", 0));
     }
-    for (unsigned n = 0; n < o->n; n++)
+    for (unsigned n = 0; n < o->n; n++) {
         if (o->apart[n]) rvm__attribute(k, f, (int)n, "noalias", 0);
+        if (o->met[n])
+            LLVMAddAttributeAtIndex(f, 1 + n,
+                                    LLVMCreateStringAttribute(k->context, RVM__MEETING, strlen(RVM__MEETING), "", 0));
+    }
     return f;
 }
 

@@ -39,5 +39,7 @@ enum { RVM__NESTED_LO, RVM__NESTED_COUNT, RVM__NESTED_UP, RVM__NESTED_FRAME, RVM
 enum { RVM__MOST_NESTED_SUMS = 8, RVM__NESTED_CHARGED = RVM__MOST_NESTED_SUMS /* not a sum: what its instances charged */ };
 /* On a parameter that is an address: each instance has its own memory there. */
 #define RVM__PRIVATE "rvm-private"
+/* Of a block within, on a parameter that is an address: several of its instances may add to an element there. */
+#define RVM__MEETING "rvm-meeting"
 
 #endif

@@ -47,14 +47,17 @@ static bool is_short(LLVMValueRef count) {
     return LLVMIsAConstantInt(count) && LLVMConstIntGetSExtValue(count) < LEAST;
 }
 
-/* Its instance's function: arrays that conflict are those of the instance around. False: two of its own instances may add to
- * the same element, or it takes too much. */
+/* Its instance's function: arrays that conflict are those of the instance around, too. False: it adds to elements of f32, or
+ * takes too much. */
 static bool declare(rvm__emit *e, rvm__instance *o) {
     uint8_t *around = e->block.conflicts;
     uint32_t first, last;
     bool any = false;
+    uint8_t *meets = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     rvm__body_of(e, e->control.pc, &first, &last);
-    bool good = rvm__find_array_conflicts(e, first, last, o->x->to.i, &any) && !any;
+    bool good = meets && rvm__find_array_conflicts(e, first, last, o->x->to.i, &any);
+    if (good) memcpy(meets, e->block.conflicts, e->f->narrays + 1u);
+    o->meets = meets;
     for (uint32_t a = 0; good && around && a < e->f->narrays; a++) e->block.conflicts[a] |= around[a];
     good = good && rvm__pass_to_instance(o, LLVMConstNull(e->k->ptr), rvm__slot_value(e, o->x->to.lo)) &&
            rvm__declare_instance(o, e->control.pc);

@@ -21,6 +21,17 @@ static const char text[] = "fn squares(out: real[n], x: real[n], m: i64)\n"
                            "            end\n"
                            "        undo\n"
                            "    end\n"
+                           "end\n"
+                           "fn meet(out: real[n], g: real[3], h: i64[n], x: real[n], m: i64)\n"
+                           "    parallel i in 0..n\n"
+                           "        parallel j in 0..m\n"
+                           "            out[i] += x[i] * j\n"
+                           "            for k in 0..j % 5\n"
+                           "                g[(j + k) % 3] += x[i]\n"
+                           "            end\n"
+                           "            h[i] += j\n"
+                           "        end\n"
+                           "    end\n"
                            "end\n";
 enum { MOST = 300 };
 
@@ -40,12 +51,13 @@ static void end(fixture *f) {
 }
 
 /* False: no LLVM. */
-static bool begin(fixture *f, rvm_cuda_nested nested) {
+static bool begin_with(fixture *f, rvm_cuda_nested nested, bool fast) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_options unchecked = rvm_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
     *f = (fixture){.p = NULL};
     o.tiers = false;
+    o.fast_math = fast;
     unchecked.unchecked = unchecked.trust = true;
     unchecked.trail = RVM_TRAIL_OFF;
     device.least = 0;
@@ -57,6 +69,10 @@ static bool begin(fixture *f, rvm_cuda_nested nested) {
     cr_assert(!rvm_jit_attach(f->j, f->m, &f->e) && !rvm_cuda_new(&device, &f->c, &f->e));
     cr_assert(!rvm_cuda_attach(f->c, f->m, &f->e));
     return true;
+}
+
+static bool begin(fixture *f, rvm_cuda_nested nested) {
+    return begin_with(f, nested, false);
 }
 
 /* Whether it ran with a CTA for each of n instances; what it gives is right. */
@@ -121,6 +137,35 @@ Test(cuda_nested, little_shared_memory) {
     setenv("RVM_GRID_SHARED", "4096", 1);
     if (begin(&f, RVM_CUDA_ALWAYS)) cr_assert(is_nested(&f, 200, 1000) && is_nested(&f, 300, 2));
     end(&f);
+}
+
+/* Elements that instances of a block within add into together, with fast math, too; whole numbers, so that no order counts.
+ * The first run finds out how much room they need. */
+static void expect_met(fixture *f, int64_t m) {
+    enum { INSTANCES = 20 };
+    double out[INSTANCES] = {0}, g[3] = {0}, x[INSTANCES], expected[3] = {0};
+    int64_t h[INSTANCES] = {0};
+    rvm_cuda_totals t;
+    for (int i = 0; i < INSTANCES; i++) x[i] = i + 1;
+    rvm_arg a[5] = {rvm_arg_array_f64(out, 1, (int64_t[]){INSTANCES}), rvm_arg_array_f64(g, 1, (int64_t[]){3}),
+                    rvm_arg_array_i64(h, 1, (int64_t[]){INSTANCES}), rvm_arg_array_f64(x, 1, (int64_t[]){INSTANCES}),
+                    rvm_arg_i64(m)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "meet"), a, 5, &f->e), "%s", f->e.message);
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t k = 0; k < j % 5; k++) expected[(j + k) % 3] += INSTANCES * (INSTANCES + 1) / 2;
+    for (int i = 0; i < INSTANCES; i++)
+        cr_assert(out[i] == x[i] * (double)(m * (m - 1) / 2) && h[i] == m * (m - 1) / 2, "%d: %g", i, out[i]);
+    cr_assert(!memcmp(g, expected, sizeof g), "%g %g %g", g[0], g[1], g[2]);
+    rvm_cuda_stats(f->c, &t);
+    cr_assert(t.nested == t.blocks && !t.on_host, "%s", t.why);
+}
+
+Test(cuda_nested, instances_meet) {
+    for (int fast = 0; fast < 2; fast++) {
+        fixture f;
+        if (begin_with(&f, RVM_CUDA_ALWAYS, fast)) expect_met(&f, 40), expect_met(&f, 700), expect_met(&f, 8);
+        end(&f);
+    }
 }
 
 /* More than a CTA has without asking: which the driver refuses, so that the host has the block. */

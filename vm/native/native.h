@@ -179,7 +179,8 @@ typedef struct rvm__kernel_launch {
     uint64_t locals;         /* nested: of local arrays, `arena` bytes a CTA; 0: they are in shared memory; */
     uint64_t ncopies;        /* how many copies there are, a power of 2 and no fewer than CTAs; */
     uint64_t each;           /* additions to elements of an instance of a block within, at most; */
-    uint64_t entries, width; /* of additions with their elements, rvm__kernel_entry [n][width], in the order of instances */
+    uint64_t entries, width; /* of additions with their elements, rvm__kernel_entry [n][width], in the order of instances; */
+    uint64_t met;            /* nested: those that wait for a block within to end, of an instance of it, at most */
 } rvm__kernel_launch;
 enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
 typedef struct rvm__kernel_entry { /* an addition to an element; an address of 0: none */
@@ -196,6 +197,7 @@ typedef struct rvm__kernel_control {
     uint64_t each;                 /* and additions to elements that one of these had, where there was no room for them */
     uint64_t width;                /* entries that an instance had, at most, where there was no room for them; */
     uint64_t widest, entries;      /* unless one failed: those that one had, at most, and all */
+    uint64_t met;                  /* nested: of an instance of a block within, where there was no room for them */
 } rvm__kernel_control;
 
 struct rvm__native_job {
