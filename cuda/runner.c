@@ -86,7 +86,10 @@ static bool run_on_one(rvm__block_run *r) {
 
 static bool run_on_several(rvm__block_run *r, unsigned n) {
     rvm_cuda_totals *t = &r->c->first->totals;
-    if (rvm__cuda_run_split(r, n)) return ++t->split;
+    if (rvm__cuda_run_split(r, n)) {
+        t->nested += r->k->frame > 0;
+        return ++t->split;
+    }
     const bool again = r->err->code == RVM_ERR_MEMORY || r->err->code == RVM_ERR_UNSUPPORTED; /* else it fails on each */
     if (again) say(t->why_one, sizeof t->why_one, r->job, r->err->message);
     return again && (!r->c->first->lost || !is_lost(r->c->first, r->job)) && run_on_one(r);

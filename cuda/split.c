@@ -44,7 +44,8 @@ unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const rv
     while (rvm__cuda_alive(c, (unsigned)n)) n++;
     if (n < 2) return 1;
     if (k->flags & RVM__KERNEL_ENTRIES) return *why = "its instances add to elements that differ, in their order", 1;
-    if (k->frame) return *why = "its instances have a CTA each", 1;
+    if (k->frame && k->flags & RVM__KERNEL_COPIED)
+        return *why = "its instances have a CTA each, and copies of what they add to", 1;
     if (changes_what_stays(c, job)) return *why = "it changes an array that stays on the first device", 1;
     if (chunks < most) most = chunks;
     if (most < 2) *why = "it is too small for several devices";

@@ -22,6 +22,24 @@ static const char text[] = "fn squares(out: real[n], x: real[n], m: i64)\n"
                            "        undo\n"
                            "    end\n"
                            "end\n"
+                           "fn shared(out: real[n], g: real[m], s: real, x: real[n])\n"
+                           "    parallel i in 0..n\n"
+                           "        compute\n"
+                           "            let t: real[m] = 0\n"
+                           "            parallel j in 0..m\n"
+                           "                t[j] += x[i] / real(j + 1)\n"
+                           "            end\n"
+                           "        do\n"
+                           "            parallel j in 0..m\n"
+                           "                g[j] += t[j]\n"
+                           "            end\n"
+                           "            s += x[i] * t[0]\n"
+                           "            for j in 0..m\n"
+                           "                out[i] += t[j]\n"
+                           "            end\n"
+                           "        undo\n"
+                           "    end\n"
+                           "end\n"
                            "fn meet(out: real[n], g: real[3], h: i64[n], x: real[n], m: i64)\n"
                            "    parallel i in 0..n\n"
                            "        parallel j in 0..m\n"
@@ -50,8 +68,9 @@ static void end(fixture *f) {
     rvm_program_free(f->p);
 }
 
-/* False: no LLVM. */
-static bool begin_with(fixture *f, rvm_cuda_nested nested, bool fast) {
+/* On so many devices. False: no LLVM. */
+static bool begin_on(fixture *f, int devices, rvm_cuda_nested nested, bool fast) {
+    static const int numbers[] = {0, 1, 2};
     rvm_jit_options o = rvm_jit_options_default();
     rvm_options unchecked = rvm_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
@@ -62,6 +81,8 @@ static bool begin_with(fixture *f, rvm_cuda_nested nested, bool fast) {
     unchecked.trail = RVM_TRAIL_OFF;
     device.least = 0;
     device.nested = nested;
+    device.devices = numbers;
+    device.ndevices = devices;
     setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
     cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
     cr_assert(!rvm_machine_new(f->p, &unchecked, &f->m, &f->e));
@@ -69,6 +90,10 @@ static bool begin_with(fixture *f, rvm_cuda_nested nested, bool fast) {
     cr_assert(!rvm_jit_attach(f->j, f->m, &f->e) && !rvm_cuda_new(&device, &f->c, &f->e));
     cr_assert(!rvm_cuda_attach(f->c, f->m, &f->e));
     return true;
+}
+
+static bool begin_with(fixture *f, rvm_cuda_nested nested, bool fast) {
+    return begin_on(f, 1, nested, fast);
 }
 
 static bool begin(fixture *f, rvm_cuda_nested nested) {
@@ -164,6 +189,74 @@ Test(cuda_nested, instances_meet) {
     for (int fast = 0; fast < 2; fast++) {
         fixture f;
         if (begin_with(&f, RVM_CUDA_ALWAYS, fast)) expect_met(&f, 40), expect_met(&f, 700), expect_met(&f, 8);
+        end(&f);
+    }
+}
+
+/* ---- several devices: bits are those of one ---- */
+
+enum { MANY = 1100, WITHIN = 20 };
+typedef struct shared {
+    double out[MANY], g[WITHIN], s;
+} shared;
+
+static void run_shared(fixture *f, bool back, shared *r) {
+    static double x[MANY];
+    for (int i = 0; i < MANY; i++) x[i] = 1 / (double)(i * 37 % 101 + 1) - .3;
+    *r = (shared){.g = {.5, .25}, .s = 3};
+    rvm_arg a[4] = {rvm_arg_array_f64(r->out, 1, (int64_t[]){MANY}), rvm_arg_array_f64(r->g, 1, (int64_t[]){WITHIN}),
+                    rvm_arg_f64(r->s), rvm_arg_array_f64(x, 1, (int64_t[]){MANY})};
+    cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, "shared"), a, 4, RVM_PRIMAL, back, &f->e));
+    cr_assert(!(back ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
+    rvm_machine_unbind(f->m);
+    r->s = a[2].value.f;
+}
+
+/* With fast math each CTA has a copy of what instances add to: that one device has. */
+static void compare_devices(bool fast) {
+    static shared one, some;
+    fixture f;
+    setenv("RVM_GRID_DEVICES", "3", 1);
+    for (int back = 0; back < 2; back++) {
+        if (begin_on(&f, 1, RVM_CUDA_ALWAYS, fast)) run_shared(&f, back, &one);
+        end(&f);
+        if (begin_on(&f, 3, RVM_CUDA_ALWAYS, fast)) {
+            rvm_cuda_totals t;
+            run_shared(&f, back, &some);
+            rvm_cuda_stats(f.c, &t);
+            cr_assert(t.nested == t.blocks && !t.on_host && t.split == (fast ? 0 : t.blocks), "%s%s", t.why, t.why_one);
+            cr_assert(!memcmp(&one, &some, sizeof one), "%d", back);
+            cr_assert_neq(some.out[MANY - 1], 0);
+        }
+        end(&f);
+    }
+}
+
+Test(cuda_nested, on_several_devices) {
+    compare_devices(false);
+}
+Test(cuda_nested, copies_are_of_one_device) {
+    compare_devices(true);
+}
+
+/* A fault of one of them, or a lack of memory: one does it. */
+Test(cuda_nested, one_of_several_fails) {
+    static const char *const functions[] = {"launch", "allocate", "upload", "download"};
+    static shared expected, got;
+    fixture f;
+    setenv("RVM_GRID_DEVICES", "3", 1);
+    if (begin_on(&f, 1, RVM_CUDA_ALWAYS, false)) run_shared(&f, false, &expected);
+    end(&f);
+    for (int k = 0; k < 4 * 8; k++) {
+        char asked[40];
+        snprintf(asked, sizeof asked, "%s:%d:%d", functions[k % 4], 1 + k / 4, k % 3);
+        if (begin_on(&f, 3, RVM_CUDA_ALWAYS, false)) {
+            setenv("RVM_GRID_FAIL", asked, 1);
+            setenv("RVM_GRID_RESET", "1", 1);
+            run_shared(&f, false, &got);
+            cr_assert(!memcmp(&expected, &got, sizeof got), "%s", asked);
+            unsetenv("RVM_GRID_FAIL");
+        }
         end(&f);
     }
 }
