@@ -170,12 +170,12 @@ static uint64_t most_kept(const rvm__block_run *r) {
     return logged < entered ? logged : entered;
 }
 
-/* Each in the order in which instances run, from the first or from the last one on; but copies gain upwards. */
+/* Each in the order in which instances run, from the first or from the last one on; but copies of warps gain upwards. */
 static void next_piece(rvm__block_run *r) {
     const uint64_t left = r->count - r->done, most = most_kept(r), each = r->each < most ? r->each : most;
     r->n = left < each ? left : each;
     r->at = r->done;
-    if (r->job->ascending || r->copies) return;
+    if (r->job->ascending || (r->copies && !r->k->frame)) return;
     r->at = left > each ? (left - each + RVM__CHUNK - 1) / RVM__CHUNK * RVM__CHUNK : 0;
     r->n = left - r->at;
 }

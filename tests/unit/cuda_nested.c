@@ -8,49 +8,55 @@
 #include "rvm_cuda.h"
 #include "rvm_jit.h"
 
-static const char text[] = "fn squares(out: real[n], x: real[n], m: i64)\n"
-                           "    parallel i in 0..n\n"
-                           "        compute\n"
-                           "            let y: real[m] = 1\n"
-                           "            parallel j in 0..m\n"
-                           "                y[j] += x[i] * j\n"
-                           "            end\n"
-                           "        do\n"
-                           "            for j in 0..m\n"
-                           "                out[i] += y[j]\n"
-                           "            end\n"
-                           "        undo\n"
-                           "    end\n"
-                           "end\n"
-                           "fn shared(out: real[n], g: real[m], s: real, x: real[n])\n"
-                           "    parallel i in 0..n\n"
-                           "        compute\n"
-                           "            let t: real[m] = 0\n"
-                           "            parallel j in 0..m\n"
-                           "                t[j] += x[i] / real(j + 1)\n"
-                           "            end\n"
-                           "        do\n"
-                           "            parallel j in 0..m\n"
-                           "                g[j] += t[j]\n"
-                           "            end\n"
-                           "            s += x[i] * t[0]\n"
-                           "            for j in 0..m\n"
-                           "                out[i] += t[j]\n"
-                           "            end\n"
-                           "        undo\n"
-                           "    end\n"
-                           "end\n"
-                           "fn meet(out: real[n], g: real[3], h: i64[n], x: real[n], m: i64)\n"
-                           "    parallel i in 0..n\n"
-                           "        parallel j in 0..m\n"
-                           "            out[i] += x[i] * j\n"
-                           "            for k in 0..j % 5\n"
-                           "                g[(j + k) % 3] += x[i]\n"
-                           "            end\n"
-                           "            h[i] += j\n"
-                           "        end\n"
-                           "    end\n"
-                           "end\n";
+/* never: makes an instance look long, so that a launch has few. */
+#define SHARED(name, never)                                                                                                 \
+    "fn " name "(out: real[n], g: real[m], s: real, x: real[n])\n"                                                          \
+    "    parallel i in 0..n\n"                                                                                              \
+    "        compute\n"                                                                                                     \
+    "            let t: real[m] = 0\n"                                                                                      \
+    "            parallel j in 0..m\n"                                                                                      \
+    "                t[j] += x[i] / real(j + 1)\n"                                                                          \
+    "            end\n"                                                                                                     \
+    "        do\n"                                                                                                          \
+    "            parallel j in 0..m\n"                                                                                      \
+    "                g[j] += t[j]\n"                                                                                        \
+    "            end\n"                                                                                                     \
+    "            s += x[i] * t[0]\n" never "            for j in 0..m\n"                                                    \
+    "                out[i] += t[j]\n"                                                                                      \
+    "            end\n"                                                                                                     \
+    "        undo\n"                                                                                                        \
+    "    end\n"                                                                                                             \
+    "end\n"
+#define NEVER(i, more) "for " i " in 0..0\n" more "end\n"
+#define LONG                                                                                                                \
+    NEVER("a",                                                                                                              \
+          NEVER("b", NEVER("c", NEVER("d", NEVER("e", NEVER("f", NEVER("h", NEVER("k", NEVER("l", "out[i] += 1\n")))))))))
+
+static const char text[] =
+    "fn squares(out: real[n], x: real[n], m: i64)\n"
+    "    parallel i in 0..n\n"
+    "        compute\n"
+    "            let y: real[m] = 1\n"
+    "            parallel j in 0..m\n"
+    "                y[j] += x[i] * j\n"
+    "            end\n"
+    "        do\n"
+    "            for j in 0..m\n"
+    "                out[i] += y[j]\n"
+    "            end\n"
+    "        undo\n"
+    "    end\n"
+    "end\n" SHARED("shared", "") SHARED("pieces", LONG) "fn meet(out: real[n], g: real[3], h: i64[n], x: real[n], m: i64)\n"
+                                                        "    parallel i in 0..n\n"
+                                                        "        parallel j in 0..m\n"
+                                                        "            out[i] += x[i] * j\n"
+                                                        "            for k in 0..j % 5\n"
+                                                        "                g[(j + k) % 3] += x[i]\n"
+                                                        "            end\n"
+                                                        "            h[i] += j\n"
+                                                        "        end\n"
+                                                        "    end\n"
+                                                        "end\n";
 enum { MOST = 300 };
 
 typedef struct fixture {
@@ -195,18 +201,18 @@ Test(cuda_nested, instances_meet) {
 
 /* ---- several devices: bits are those of one ---- */
 
-enum { MANY = 1100, WITHIN = 20 };
+enum { SOME = 800, MANY = 2500, WITHIN = 9 };
 typedef struct shared {
     double out[MANY], g[WITHIN], s;
 } shared;
 
-static void run_shared(fixture *f, bool back, shared *r) {
+static void run(fixture *f, const char *fn, int n, bool back, shared *r) {
     static double x[MANY];
     for (int i = 0; i < MANY; i++) x[i] = 1 / (double)(i * 37 % 101 + 1) - .3;
     *r = (shared){.g = {.5, .25}, .s = 3};
-    rvm_arg a[4] = {rvm_arg_array_f64(r->out, 1, (int64_t[]){MANY}), rvm_arg_array_f64(r->g, 1, (int64_t[]){WITHIN}),
-                    rvm_arg_f64(r->s), rvm_arg_array_f64(x, 1, (int64_t[]){MANY})};
-    cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, "shared"), a, 4, RVM_PRIMAL, back, &f->e));
+    rvm_arg a[4] = {rvm_arg_array_f64(r->out, 1, (int64_t[]){n}), rvm_arg_array_f64(r->g, 1, (int64_t[]){WITHIN}),
+                    rvm_arg_f64(r->s), rvm_arg_array_f64(x, 1, (int64_t[]){n})};
+    cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, fn), a, 4, RVM_PRIMAL, back, &f->e));
     cr_assert(!(back ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
     rvm_machine_unbind(f->m);
     r->s = a[2].value.f;
@@ -218,15 +224,15 @@ static void compare_devices(bool fast) {
     fixture f;
     setenv("RVM_GRID_DEVICES", "3", 1);
     for (int back = 0; back < 2; back++) {
-        if (begin_on(&f, 1, RVM_CUDA_ALWAYS, fast)) run_shared(&f, back, &one);
+        if (begin_on(&f, 1, RVM_CUDA_ALWAYS, fast)) run(&f, "shared", SOME, back, &one);
         end(&f);
         if (begin_on(&f, 3, RVM_CUDA_ALWAYS, fast)) {
             rvm_cuda_totals t;
-            run_shared(&f, back, &some);
+            run(&f, "shared", SOME, back, &some);
             rvm_cuda_stats(f.c, &t);
             cr_assert(t.nested == t.blocks && !t.on_host && t.split == (fast ? 0 : t.blocks), "%s%s", t.why, t.why_one);
             cr_assert(!memcmp(&one, &some, sizeof one), "%d", back);
-            cr_assert_neq(some.out[MANY - 1], 0);
+            cr_assert_neq(some.out[SOME - 1], 0);
         }
         end(&f);
     }
@@ -239,21 +245,40 @@ Test(cuda_nested, copies_are_of_one_device) {
     compare_devices(true);
 }
 
+/* Nor do they depend on how many instances a launch has. */
+Test(cuda_nested, in_pieces) {
+    static shared one, some;
+    fixture f;
+    for (int way = 0; way < 4; way++) {
+        if (begin_with(&f, RVM_CUDA_ALWAYS, way & 1)) {
+            rvm_cuda_totals t;
+            run(&f, "shared", MANY, way & 2, &one);
+            rvm_cuda_stats(f.c, &t);
+            const uint64_t launches = t.launches;
+            run(&f, "pieces", MANY, way & 2, &some);
+            rvm_cuda_stats(f.c, &t);
+            cr_assert(t.nested == 2 && t.launches > 2 * launches, "%s", t.why);
+            cr_assert(!memcmp(&one, &some, sizeof one), "%d", way);
+        }
+        end(&f);
+    }
+}
+
 /* A fault of one of them, or a lack of memory: one does it. */
 Test(cuda_nested, one_of_several_fails) {
     static const char *const functions[] = {"launch", "allocate", "upload", "download"};
     static shared expected, got;
     fixture f;
     setenv("RVM_GRID_DEVICES", "3", 1);
-    if (begin_on(&f, 1, RVM_CUDA_ALWAYS, false)) run_shared(&f, false, &expected);
+    if (begin_on(&f, 1, RVM_CUDA_ALWAYS, false)) run(&f, "shared", SOME, false, &expected);
     end(&f);
-    for (int k = 0; k < 4 * 8; k++) {
+    for (int k = 0; k < 4 * 6; k++) {
         char asked[40];
         snprintf(asked, sizeof asked, "%s:%d:%d", functions[k % 4], 1 + k / 4, k % 3);
         if (begin_on(&f, 3, RVM_CUDA_ALWAYS, false)) {
             setenv("RVM_GRID_FAIL", asked, 1);
             setenv("RVM_GRID_RESET", "1", 1);
-            run_shared(&f, false, &got);
+            run(&f, "shared", SOME, false, &got);
             cr_assert(!memcmp(&expected, &got, sizeof got), "%s", asked);
             unsetenv("RVM_GRID_FAIL");
         }
