@@ -152,6 +152,17 @@ def bundle(m, p, n):
         lambda: with_torch(jacobian_torch, *arrays),
     )
 
+    def error(np_, vmap, cameras, points, w, camera, point, feature):
+        f = lambda c, X, w, o: residual(np_, c, X, w, o)
+        e = vmap(f)(cameras[camera], points[point], w, feature)
+        return (e * e).sum()
+
+    show(
+        f"Reprojection error, {n} observations, gradient",
+        lambda: with_jax(jax.grad(lambda *a: error(jnp, jax.vmap, *a), argnums=(0, 1)), *arrays),
+        lambda: with_torch(torch.func.grad(lambda *a: error(torch, torch.func.vmap, *a), argnums=(0, 1)), *arrays),
+    )
+
 
 # ---- J_2 by its series ----
 
