@@ -164,6 +164,15 @@ static bool is_summed(const rvm__device_kernel *x, int origin) {
     return origin >= 0 && x->from->args[origin].summed;
 }
 
+/* Whether there may be an array that is not only added into: what is added there may be used by the same instance. */
+static bool may_be_used(const rvm__device_kernel *x, int origin) {
+    for (unsigned a = 0; a < x->from->nargs; a++)
+        if (x->from->args[a].shared && x->from->args[a].own && (origin < 0 || (unsigned)origin == a)) return true;
+    return false;
+}
+
+static const char used[] =
+    "it adds to elements of an array that it does not only add to, in an order of its own unless math is fast";
 static const char unknown[] = "it adds to what may be several instances' or one's own";
 
 /* Whether all instances of a warp add there, to one element. */
@@ -177,6 +186,7 @@ static void look_at(const rvm__build *k, rvm__device_kernel *x, const rvm__flow 
     const int from = rvm__device_origin(x, NULL, LLVMGetOperand(call, 0));
     if (from == RVM__FROM_INSTANCE) return;
     if (from == RVM__FROM_ANYWHERE) x->why = unknown;
+    if (ordered && may_be_used(x, from)) x->why = used;
     if (ordered && (!warp || !is_summed(x, from))) mark(x, x->by_entries, from, true);
     if (from < 0 || !warp || !k->fast) mark(x, x->by_copies, from, false);
 }
@@ -246,6 +256,7 @@ static void change_shared(const rvm__build *k, rvm__device_kernel *x, rvm__devic
 static void look_at_shared(const rvm__build *k, rvm__device_kernel *x, rvm__device_within *within, LLVMValueRef call) {
     const int from = rvm__device_origin(x, within, LLVMGetOperand(call, 0));
     if (from == RVM__FROM_ANYWHERE) x->why = unknown;
+    if (is_ordered(k, from, call) && may_be_used(x, from)) x->why = used;
     x->logs |= is_ordered(k, from, call);
     if (within) within->adds |= is_ordered(k, from, call);
     if (from == RVM__FROM_SEVERAL || (from >= 0 && (!is_real(call) || !is_summed(x, from))))

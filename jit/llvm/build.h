@@ -35,6 +35,7 @@ typedef struct rvm__block_arg {
     bool known;
     bool shared;  /* an address in an array that several instances add into; */
     bool summed;  /* they do so chunk by chunk (isa/analysis/summed.h), */
+    bool own;     /* they do not only add into it, */
     bool read;    /* nobody changes it, */
     int32_t view; /* in which of the job's views, and what that is part of; or RVM__KERNEL_VALUE */
     int32_t root;

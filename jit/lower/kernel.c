@@ -46,6 +46,7 @@ static void describe(const rvm__emit *e, const rvm__plan *p, const rvm__instance
                                 .root = (int32_t)rvm__plan_index(p, p->base[k]),
                                 .shared = e->block.conflicts[k],
                                 .summed = p->bits[p->base[k]] & RVM__SUMMED,
+                                .own = (p->bits[p->base[k]] & RVM__BITS_OWN) == RVM__BITS_OWN,
                                 .read = (p->bits[p->base[k]] & RVM__BITS_OWN) == RVM__BITS_READ};
         for (int d = 0; d < 2 * ndim; d++) *a++ = (rvm__block_arg){.view = RVM__KERNEL_VALUE};
         a[-1].known = true; /* the innermost stride, which is looked at before */
