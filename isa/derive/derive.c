@@ -396,7 +396,8 @@ static void by_rule(rvm__derive *t, const rvm_rule *rule, rvm_op op) {
         if (!t->wrt[k]) lent[k] = n;
         places[n++] = lent[k] ? rvm__lend(t, &q[k]) : rvm__shadow_place(t, &q[k]);
     }
-    const uint32_t at = rvm__add(t, op, 0, 0, n, places);
+    const bool sweeps = t->p->exact && t->kind == RVM_ADJOINT; /* through which exact runs do not go */
+    const uint32_t at = rvm__add(t, op, 0, sweeps ? RVM_FLAG_SWEPT : 0, n, places);
     if (!t->status) t->g.code[at].target = rule->fn;
     for (uint32_t k = f->nparams; k-- > 0;)
         if (lent[k]) rvm__take_lent(t, &q[k], places[lent[k]]);

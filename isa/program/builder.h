@@ -42,7 +42,10 @@ int rvm__symbol_compare(const void *a, const void *b);
  * more parameters as may be; NULL: none is written. */
 bool rvm__program_add_rule(rvm_program *p, const rvm_rule *rule);
 const rvm_rule *rvm__rule_find(const rvm_program *p, uint32_t of, rvm_transform kind, const uint8_t *active);
+bool rvm__has_rule(const rvm_program *p, uint32_t of,
+                   rvm_transform kind);                          /* whether any is written, for whatever is active */
 const rvm_rule *rvm__rule_of(const rvm_program *p, uint32_t fn); /* that fn is, or NULL */
+bool rvm__is_adjoint_by_hand(const rvm_program *p, uint32_t fn);
 
 /* ---- functions that show their arguments (prints.c) ----
  * add: false: out of memory; functions rise. text: of fn, or NULL. show_size: how many parameters a byte of a text takes. */

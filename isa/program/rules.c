@@ -20,6 +20,17 @@ const rvm_rule *rvm__rule_of(const rvm_program *p, uint32_t fn) {
     return NULL;
 }
 
+bool rvm__is_adjoint_by_hand(const rvm_program *p, uint32_t fn) {
+    const rvm_rule *rule = rvm__rule_of(p, fn);
+    return rule && rule->kind == RVM_ADJOINT;
+}
+
+bool rvm__has_rule(const rvm_program *p, uint32_t of, rvm_transform kind) {
+    for (uint32_t k = 0; k < p->nrules; k++)
+        if (p->rules[k].of == of && p->rules[k].kind == kind) return true;
+    return false;
+}
+
 /* How many parameters it has more; -1: it lacks one. */
 static int more_than(const rvm_rule *rule, const uint8_t *active) {
     int more = 0;

@@ -394,8 +394,10 @@ static LLVMValueRef tallies_below(rvm__emit *e, uint32_t callee) {
 /* rvm__exact_enters; where it depends on the run, else there is a side exit. */
 static bool enters(const call *c, const rvm_insn *in) {
     rvm__emit *e = c->e;
-    if (e->u->w->exact && rvm__is_foreign(in)) return false;
-    if (!e->u->w->exact || in->flags & RVM_FLAG_SWEPT || !rvm__is_marked(&e->u->p->functions[c->callee])) return true;
+    const bool sweeps = in->flags & RVM_FLAG_SWEPT;
+    if (!e->u->w->exact) return true;
+    if (rvm__is_foreign(in) || (sweeps && rvm__is_adjoint_by_hand(e->u->p, c->callee))) return false;
+    if (sweeps || !rvm__is_marked(&e->u->p->functions[c->callee])) return true;
     if (rvm__is_foreign(&e->u->p->functions[c->callee].code[0])) return false;
     if (rvm__restores_at(e, e->control.pc) != (c->dir < 0)) return false;
     LLVMValueRef n = rvm__get(e, e->k->i64, rvm__member(e, e->frame.machine, offsetof(rvm_machine, trail.nforgetting)));

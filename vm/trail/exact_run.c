@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "builder.h"
 #include "memory.h"
 #include "out_of_line.h"
 #include "instruction.h"
@@ -46,7 +47,9 @@ rvm_status rvm__exact_disturbed(rvm_machine *m) {
 
 bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir) {
     const rvm_function *f = &m->p->functions[fn];
-    if (!m->o.exact || !rvm__is_marked(f)) return true;
+    if (!m->o.exact) return true;
+    if (flags & RVM_FLAG_SWEPT && rvm__is_adjoint_by_hand(m->p, fn)) return false; /* no record is taken back by it */
+    if (!rvm__is_marked(f)) return true;
     if (rvm__is_foreign(&f->code[0])) return false;
     return flags & RVM_FLAG_SWEPT || (restoring == (dir < 0) && !m->trail.nforgetting);
 }
@@ -54,7 +57,7 @@ bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsign
 const char rvm__exact_refuses[] =
     "an exact run does not go through this derivative program: it was derived for other runs, or of "
     "an adjoint; or its inverse would be a computation of its own; or it is in a part that is "
-    "forgotten; or it adds together what overlaps";
+    "forgotten; or an adjoint on the way is written by hand; or it adds together what overlaps";
 
 /* ---- values kept whole ---- */
 
