@@ -44,7 +44,7 @@ static void say(const tool *t, const rvm_error *e) {
 
 bool exactly_again(tool *t, rvm_status *st) {
     if (t->o.exact || t->o.no_exact || t->o.checkpoints || !is_from_rounding(t, *st)) return false;
-    if (rvm_program_by_hand(t->program, (uint32_t)t->fn, RVM_ADJOINT)) return false; /* which do not go with that */
+    if (rvm_program_by_hand(t->program, (uint32_t)t->fn, RVM_ADJOINT)) return false; /* which may take nothing back */
     say(t, &t->err);
     t->rerun = t->err;
     t->o.exact = true;

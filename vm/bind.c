@@ -424,6 +424,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->run.course = m->run.dir = at_end ? -1 : 1;
     m->run.sweeping = m->run.sweep_begun = m->run.sweep_left = false;
     m->run.began_at_start = !at_end;
+    m->run.by_rule = 0;
     m->run.one_way = 0;
     m->run.at[0] = m->run.at[1] = 0;
     m->run.went_back = false;

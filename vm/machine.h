@@ -9,6 +9,7 @@
  * that takes one more run native.c   entered and left by native code, in the interpreter's place; team.c: in threads
  *   c_stack.c  what is left of the thread's stack for native code
  *   exact_run.c   what rounding loses, in runs that restore every bit
+ *   rule_frames.c   derivatives that are written by hand, in the place of calls
  *   checks.c   whether what is released agrees; locals.c: which arrays need their largest magnitude for that
  *   args.c, cells.c, overlap.c   arguments: made, their elements, whether two overlap; fresh.c: whose contents are not read
  *   memory.c   what all allocate by
@@ -119,7 +120,9 @@ typedef struct rvm__code {
     size_t cap_shared;
     rvm__summing *summed;
     size_t cap_summed;
-    uint16_t *made; /* by region that forgets: how many registers and arrays, then these */
+    const rvm_rule *rules[2]; /* of shadowed modes: what is run in its place with tangents, and in a sweep; NULL: its code */
+    bool lacks_rule[2];       /* it has one, which does not serve what is active */
+    uint16_t *made;           /* by region that forgets: how many registers and arrays, then these */
     size_t nmade, cap_made;
 } rvm__code;
 
@@ -144,7 +147,10 @@ typedef struct rvm__frame {
     size_t slots, arrays; /* first of its own */
     bool against;         /* runs against its caller's direction (uncall) */
     bool looks;           /* the interpreter polls soon when it has returned */
-    uint32_t path;        /* in a profile */
+    bool by_rule;  /* of a derivative that is written by hand, in the place of a call or of the entry (rule_frames.c) */
+    bool resumes;  /* of what a rule stood for, in an exact run: its caller's shadows go on when it has returned */
+    bool restores; /* of a rule's: exact.restoring of its caller */
+    uint32_t path; /* in a profile */
 } rvm__frame;
 
 /* The last function value that a variant was called with, and its function. */
@@ -195,6 +201,7 @@ enum rvm__scratch {
     SCRATCH_LOCAL,
     SCRATCH_FROM,
     SCRATCH_REACHED,
+    SCRATCH_REACH,
     SCRATCH_MODIFIED,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
@@ -256,6 +263,7 @@ typedef struct rvm__progress {
     enum rvm__where where;
     int course, dir;
     bool sweeping;                /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
+    uint32_t by_rule;             /* frames up to that of a derivative written by hand, which runs plainly; 0: none */
     bool sweep_begun, sweep_left; /* since bind; left: plainly back to the start from within it */
     rvm_status (*sweep)(struct rvm_machine *m); /* runs sweeps in place of rvm__run_gradient; NULL: nothing does */
     bool began_at_start;
@@ -359,6 +367,15 @@ struct rvm_machine {
 /* How deep the program's own level is: what exact runs record stands on a stack for each depth, as its slots do. */
 static inline size_t rvm__exact_depth(const rvm_machine *m) {
     return (size_t)m->trail.deep + m->trail.segments[0];
+}
+
+/* Whether the innermost frame runs with tangents, or adjoints. */
+static inline bool rvm__is_shadowed(const rvm_machine *m) {
+    return m->bound.mode == RVM_TANGENT ? !m->run.by_rule : m->run.sweeping;
+}
+/* The derivative by hand that shadowed modes run in place of that code; NULL: none. */
+static inline const rvm_rule *rvm__rule_taken(const rvm_machine *m, const rvm__code *code) {
+    return code->rules[m->bound.mode == RVM_GRADIENT];
 }
 
 /* Those of a frame, from number `arrays` on; a program without any has none to count from. */

@@ -17,20 +17,25 @@ bool rvm__at_far_end(const rvm_machine *m) {
     return m->run.where != INSIDE && is_far(m, m->run.where);
 }
 
-void rvm__step_in(rvm_machine *m, int course) {
+rvm_status rvm__step_in(rvm_machine *m, int course, rvm_error *err) {
+    const rvm__progress before = m->run;
     const rvm_function *f = &m->p->functions[m->bound.entry];
     m->run.course = m->run.dir = course;
     if (is_far(m, m->run.where)) m->run.at[m->run.sweep_begun] += rvm__towards(m);
     m->exact.restoring = rvm__course_restores(m);
     m->run.pc = course > 0 ? m->codes[m->bound.entry].x + 1 : m->codes[m->bound.entry].x + f->ncode - 2;
     m->run.where = INSIDE;
+    const rvm_status status = m->p->nrules ? rvm__enter_entry_rule(m) : RVM_OK;
+    if (!status) return RVM_OK;
+    rvm__explain(m, status, err);
+    m->run = before;
+    return status;
 }
 
 /* Turn the run so that it goes on towards the end (1) or the start (-1). */
-static void set_course(rvm_machine *m, int course) {
-    if (m->run.where != INSIDE) {
-        rvm__step_in(m, course);
-    } else if (m->run.course != course && m->trail.nforgetting) {
+static rvm_status set_course(rvm_machine *m, int course, rvm_error *err) {
+    if (m->run.where != INSIDE) return rvm__step_in(m, course, err);
+    if (m->run.course != course && m->trail.nforgetting) {
         rvm__forget_unwind(m, course);
     } else if (m->run.course != course) {
         m->run.dir = -m->run.dir;
@@ -38,6 +43,7 @@ static void set_course(rvm_machine *m, int course) {
         m->run.pc += m->run.dir;
     }
     m->run.course = course;
+    return RVM_OK;
 }
 
 static rvm_status interpret(rvm_machine *m) {
@@ -104,24 +110,51 @@ static rvm_status refuse_turning(const rvm_machine *m, int course, rvm_error *er
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                          "the run can go neither on nor back: it was ended within a group of instances of a parallel block, "
                          "of which some had changed what they share");
+    if (m->run.course != course && rvm__keeps_course(m))
+        return rvm__fail(
+            err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+            "the run cannot turn back here: a derivative that is written by hand has changed shadows, of which exact "
+            "runs keep no record");
     if (!m->run.one_way || m->run.one_way == course || m->run.where != INSIDE) return RVM_OK;
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                      "the run cannot turn back here: native code that is unchecked and keeps no trail has left out what "
                      "going back would take back");
 }
 
-/* The modes run the code of a function, whose derivative by hand is another's. */
-static rvm_status refuse_ruled(const rvm_machine *m, bool sweep, rvm_error *err) {
-    const uint32_t fn = m->bound.entry;
+/* Why a mode does not go through a derivative by hand of what it runs; NULL: it does. *status: that, or MEMORY. */
+static const char *against_rule(rvm_machine *m, const rvm_rule *rule, rvm_status *status) {
+    const bool sweeps = rule->kind == RVM_ADJOINT;
+    const rvm__code *code = &m->codes[rule->of];
+    uint16_t moves = 0; /* levels of the trail from which a run of it, or one back, takes */
+    if (!code->ready) return NULL;
+    if (code->lacks_rule[sweeps]) return "does not serve all that is active here";
+    if (code->rules[sweeps] != rule || !(sweeps || m->o.exact)) return NULL;
+    if (m->hessian) return "has no second derivatives that a sweep could carry, as products with the Hessian do";
+    if (sweeps && m->o.exact && m->o.keep_shadows) return "cannot be taken back in exact runs (keep_shadows)";
+    const bool forward = m->o.exact && (sweeps || m->run.where == AT_START);
+    if (!rvm__trail_pops(m, rule->fn, forward ? 1 : -1, &moves)) *status = RVM_ERR_MEMORY;
+    if (!(moves & 1)) return NULL; /* its own gradients go elsewhere */
+    return m->o.exact ? "takes from the trail what exact runs take back by the code of its function"
+                      : "leaves something on the trail, from which the sweep takes";
+}
+
+/* The modes run derivatives by hand of what they call, but for these. */
+rvm_status rvm__check_by_hand(rvm_machine *m, bool sweep, rvm_error *err) {
     const rvm_transform kind = sweep ? RVM_ADJOINT : RVM_TANGENT_OF;
-    if (m->run.where == UNBOUND || !rvm_program_by_hand(m->p, fn, kind)) return RVM_OK;
-    if (!sweep && m->bound.mode != RVM_TANGENT) return RVM_OK;
-    return rvm__fail_at(
-        err, RVM_ERR_UNSUPPORTED, m->p, fn, 0,
-        "'%s' has a derivative that is written by hand, or calls what has: it cannot be run %s instruction by "
-        "instruction, but by rvm_%s, or as '%s'%s",
-        m->p->functions[fn].name, sweep ? "backward as a sweep" : "with tangents", sweep ? "gradient" : "tangent",
-        m->p->functions[fn].name, sweep ? "grad" : "tan");
+    const char *name = m->p->functions[m->bound.entry].name;
+    rvm_status status = RVM_OK;
+    if (!m->p->nrules || m->run.where == INSIDE || (!sweep && m->bound.mode != RVM_TANGENT)) return RVM_OK;
+    for (uint32_t k = 0; k < m->p->nrules && !status; k++) {
+        const rvm_rule *rule = &m->p->rules[k];
+        const char *why = rule->kind == kind ? against_rule(m, rule, &status) : NULL;
+        if (why && !status)
+            return rvm__fail_at(
+                err, RVM_ERR_UNSUPPORTED, m->p, rule->fn, 0,
+                "`%s`, written by hand, %s: a run by the steps of `%s` cannot go through it; the program `%s'%s` "
+                "calls it",
+                m->p->functions[rule->fn].name, why, name, name, sweep ? "grad" : "tan");
+    }
+    return status ? rvm__no_memory(m, err) : RVM_OK;
 }
 
 /* What takes back what was recorded just before, as a run that begins. */
@@ -134,7 +167,7 @@ static rvm_status refuse_marked(const rvm_machine *m, int course, rvm_error *err
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     rvm_status status = rvm__check_bound(m, err);
     if (!status) status = refuse_turning(m, course, err);
-    if (!status && m->p->nrules) status = refuse_ruled(m, sweep, err);
+    if (!status) status = rvm__check_by_hand(m, sweep, err);
     if (!status && m->o.exact) status = refuse_marked(m, course, err);
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
@@ -145,7 +178,11 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
         m->run.sweep_begun = m->run.sweeping = true;
         m->run.at[1] = 0;
     }
-    set_course(m, course);
+    status = set_course(m, course, err);
+    if (status) {
+        if (begins) m->run.sweep_begun = m->run.sweeping = false;
+        return status;
+    }
     m->stats.ran |= m->bound.mode == RVM_TANGENT ? RVM_RAN_TANGENTS : m->run.sweep_begun ? RVM_RAN_SWEEP : RVM_RAN_FUNCTION;
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);

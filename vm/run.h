@@ -19,14 +19,22 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
 static inline int rvm__towards(const rvm_machine *m) {
     return m->run.sweep_begun ? -m->run.course : m->run.course;
 }
+/* Whether it can only go on: in an exact run, of a derivative by hand only the values could be taken back. */
+static inline bool rvm__keeps_course(const rvm_machine *m) {
+    return m->o.exact && m->run.by_rule && m->run.where == INSIDE;
+}
 /* Whether nothing is to stop the run but an end, an error and a limit. */
 static inline bool rvm__runs_freely(const rvm_machine *m) {
     return !m->run.steps && !m->run.far && !m->run.stops;
 }
-/* Places a run that stands at an end before the first instruction that leads away from it. */
-void rvm__step_in(rvm_machine *m, int course);
+/* Places a run that stands at an end before the first instruction that leads away from it. Where a derivative by hand is
+ * run in place of the bound function: MEMORY, DEPTH; nothing has changed then. */
+rvm_status rvm__step_in(rvm_machine *m, int course, rvm_error *err);
 /* Whether it stands at the end that the leg leads to. */
 bool rvm__at_far_end(const rvm_machine *m);
+/* UNSUPPORTED where the bound call, which stands at an end, comes to a derivative by hand that its mode does not go through;
+ * sweep: as one. */
+rvm_status rvm__check_by_hand(rvm_machine *m, bool sweep, rvm_error *err);
 /* USAGE where no call is bound. */
 rvm_status rvm__check_bound(const rvm_machine *m, rvm_error *err);
 

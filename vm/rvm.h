@@ -184,16 +184,17 @@ RVM_API int rvm_arg_element_text(const char *name, const rvm_arg *a, int64_t k, 
 RVM_API rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* ---- derivatives, whole ----
- * Where one that is written by hand takes part (rvm_program_by_hand) they run as these programs on any engine, which does
- * not go with the options exact, keep_shadows and profile (UNSUPPORTED); nothing is bound then, and after an error arguments
- * and shadows are as they were. On the arrays and shadows of args. With native code attached (rvm_jit.h) they run natively,
- * as the programs f'grad, f'adj and f'tan, which are derived on the first call and kept by the machine, each with a machine
- * of its own of the same limits; gradients are then the same to the bit, tangents to rounding. After a native run nothing is
- * bound: to step through a derivative, or to take it back, bind and move. After an interpreted one the machine stands where
- * the run ended. After an error it stands where f failed, in either case, in the interpreter's mode, so that it can be
- * stepped or run back; shadows of a sweep that failed mean nothing. A run that is NOT_RESTORABLE, on any engine, or a native
- * one that is cancelled, gives the values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: option
- * exact, but of gradients; activity, keep_shadows, what has no derivative program. */
+ * Where one that is written by hand takes part (rvm_program_by_hand) they run as these programs on any engine; nothing is
+ * bound then, and after an error arguments and shadows are as they were. With the options exact, keep_shadows, profile and
+ * activity they are interpreted, see rvm_machine_sweep. On the arrays and shadows of args. With native code attached
+ * (rvm_jit.h) they run natively, as the programs f'grad, f'adj and f'tan, which are derived on the first call and kept by
+ * the machine, each with a machine of its own of the same limits; gradients are then the same to the bit, tangents to
+ * rounding. After a native run nothing is bound: to step through a derivative, or to take it back, bind and move. After an
+ * interpreted one the machine stands where the run ended. After an error it stands where f failed, in either case, in the
+ * interpreter's mode, so that it can be stepped or run back; shadows of a sweep that failed mean nothing. A run that is
+ * NOT_RESTORABLE, on any engine, or a native one that is cancelled, gives the values back, and nothing is bound.
+ * rvm_jit_reason says why a run was interpreted: activity, keep_shadows, in exact runs what calls adjoints itself, what has
+ * no derivative program. */
 
 /* Forward, then the backward sweep in gradient mode: values end as they began (else NOT_RESTORABLE, see below), shadows have
  * gained. rvm_call of a program f'grad compares likewise when it ends. */
@@ -230,8 +231,9 @@ RVM_API const rvm_arg *rvm_machine_bound(const rvm_machine *m); /* the arguments
  * What is only read is not compared; nor, if checked, arrays of i64 and fix, which are exact. Where a sum that is only added
  * to comes back too far off for max(1, |what went in|), f runs forward once more, to learn how large it was at the end.
  * Exact runs compare nothing, and with RVM_TRAIL_OFF primal runs, since they are not meant to go back.
- * A derivative that is written by hand is no matter of steps: a sweep, and any move with tangents, says UNSUPPORTED where
- * one takes part. */
+ * A derivative that is written by hand runs in the place of a call of its function, in a sweep and with tangents, in a frame
+ * of its own. UNSUPPORTED, before anything moves, where one is not for all that is active or does not go with the trail; in
+ * exact runs also to turn around within one. The language's manual has the list. */
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);

@@ -112,7 +112,6 @@ static double largest_shadow(args *a) {
 
 /* Forward again after the sweep takes it back: seeds w and outputs y; then the sweep gives the same once more. */
 static bool check_taken_back(const subject *s, const engine *e, args *w, args *y, args *xb) {
-    if (rvm_program_by_hand(s->program, s->fn, RVM_ADJOINT)) return true; /* not by the mode */
     rvm_machine *m = NULL;
     rvm_error err = {0};
     rvm_options o = engine_options(s, e);
@@ -124,9 +123,14 @@ static bool check_taken_back(const subject *s, const engine *e, args *w, args *y
     const int how = COMPARE_SHADOWS | (has(w, RVM_F32) || has(w, RVM_F64) ? COMPARE_REAL_FIX : 0);
     bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &err), &err) &&
                 report_ok(s->rep, "bind", rvm_machine_bind(m, s->fn, a.a, a.n, RVM_GRADIENT, false, &err), &err) &&
-                report_ok(s->rep, "forward", rvm_machine_forward(m, &err), &err) &&
-                report_ok(s->rep, "sweep", rvm_machine_sweep(m, &err), &err);
-    rvm_status st = good ? rvm_machine_forward(m, &err) : RVM_OK;
+                report_ok(s->rep, "forward", rvm_machine_forward(m, &err), &err);
+    rvm_status st = good ? rvm_machine_sweep(m, &err) : RVM_OK;
+    const bool by_hand = st == RVM_ERR_UNSUPPORTED && rvm_program_by_hand(s->program, s->fn, RVM_ADJOINT);
+    if (by_hand) report_skip(s->rep, "sweep: %s", err.message);
+    if (by_hand) goto done;
+    good = good && report_ok(s->rep, "sweep", st, &err) &&
+           args_agree(s->rep, "sweep by the mode: shadows", s->program, s->fn, xb, &a, how, tol);
+    st = good ? rvm_machine_forward(m, &err) : RVM_OK;
     if (good && st == RVM_ERR_UNSUPPORTED) {
         report_skip(s->rep, "sweep taken back: %s", err.message);
         goto done;
@@ -149,11 +153,16 @@ static bool check_tangent_back(const subject *s, const engine *e, args *v) {
     rvm_error err = {0};
     const rvm_options o = engine_options(s, e);
     args a = args_copy(v);
-    const bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &err), &err) &&
-                      report_ok(s->rep, "bind", rvm_machine_bind(m, s->fn, a.a, a.n, RVM_TANGENT, false, &err), &err) &&
-                      report_ok(s->rep, "tangents forward", rvm_machine_forward(m, &err), &err) &&
-                      report_ok(s->rep, "tangents backward", rvm_machine_backward(m, &err), &err) &&
-                      args_agree(s->rep, "tangents backward", s->program, s->fn, s->in, &a, COMPARE_BITS, 0);
+    bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &err), &err) &&
+                report_ok(s->rep, "bind", rvm_machine_bind(m, s->fn, a.a, a.n, RVM_TANGENT, false, &err), &err) &&
+                report_ok(s->rep, "tangents forward", rvm_machine_forward(m, &err), &err);
+    const rvm_status st = good ? rvm_machine_backward(m, &err) : RVM_OK;
+    const bool by_hand = st == RVM_ERR_UNSUPPORTED && rvm_program_by_hand(s->program, s->fn, RVM_TANGENT_OF);
+    if (by_hand)
+        report_skip(s->rep, "tangents backward: %s", err.message);
+    else
+        good = good && report_ok(s->rep, "tangents backward", st, &err) &&
+               args_agree(s->rep, "tangents backward", s->program, s->fn, s->in, &a, COMPARE_BITS, 0);
     rvm_machine_free(m);
     args_free(&a);
     return good;
@@ -213,10 +222,7 @@ bool check_derivatives(const subject *s) {
     const bool by_modes = has_reals(&v) && !s->inverse, exact = !s->few || s->turn % 2;
     for (unsigned k = 0, first = s->few ? s->turn % engine_count : 0; by_modes && good && k < engine_count; k++)
         if (takes_part(s, k)) good = check_engine(s, &engines[k], &v, &w, k == first);
-    const bool by_hand =
-        rvm_program_by_hand(s->program, s->fn, RVM_ADJOINT) || rvm_program_by_hand(s->program, s->fn, RVM_TANGENT_OF);
-    if (by_hand) report_skip(s->rep, "exact derivatives: one is written by hand");
-    if (good && by_modes && exact && !by_hand && runs_exactly(s)) good = check_engine(s, &exact_engine, &v, &w, false);
+    if (good && by_modes && exact && runs_exactly(s)) good = check_engine(s, &exact_engine, &v, &w, false);
     good = good && (s->inverse || (check_checkpoints(s, &w) && check_hessian(s)));
     args_free(&v);
     args_free(&w);

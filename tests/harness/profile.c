@@ -1,6 +1,7 @@
 /* profile.c: what a profile counts, against single steps, each of which is looked up where the machine stands: the frames
  * that are there, their directions, the sweep. */
 #include "harness.h"
+#include "builder.h"
 #include "machine.h"
 #include "rvm_profile.h"
 
@@ -100,10 +101,11 @@ static int node_of(steps *s, node new) {
     return s->nnodes++;
 }
 
-/* Frames come and go one at a time. */
+/* Frames come and go one at a time, or one in the place of another function's. */
 static int innermost(steps *s, const rvm_machine *m) {
     const uint32_t n = m->store.nframes;
     if (s->nframes > n) s->nframes = n;
+    if (s->nframes == n && n && s->nodes[s->of_frame[n - 1]].fn != m->store.frames[n - 1].fn) s->nframes--;
     if (n > s->cap_frames) s->of_frame = realloc(s->of_frame, (s->cap_frames = 2 * n) * sizeof *s->of_frame);
     if (!s->of_frame) abort();
     for (uint32_t k = s->nframes; k < n; k++) {
@@ -191,7 +193,7 @@ static bool step_all(rvm_machine *m, leg l, steps *s, rvm_status *status, rvm_er
         uint64_t *counter = note(s, m, l.course, l.sweep);
         ++*counter, s->n++;
         *status = step(m, l, e);
-        if (*status && m->run.where == INSIDE) --*counter, s->n--;
+        if (*status == RVM_ERR_UNSUPPORTED || (*status && m->run.where == INSIDE)) --*counter, s->n--;
         if (s->n >= STEPS) return false;
     }
     return true;
@@ -316,8 +318,6 @@ static bool compare(report *r, const char *what, const rvm_machine *m, steps *s)
 
 /* j: the machine that is profiled runs natively; NULL: it does not. */
 static bool check_plan(const subject *s, const engine *e, const plan *p, rvm_jit *j) {
-    const rvm_transform kind = p->mode == RVM_TANGENT ? RVM_TANGENT_OF : RVM_ADJOINT;
-    if (p->mode != RVM_PRIMAL && rvm_program_by_hand(s->program, s->fn, kind)) return true; /* not by steps */
     rvm_machine *m = NULL, *stepped = NULL;
     args a = args_copy(s->in), b = args_copy(s->in);
     steps counted = {0};
@@ -327,12 +327,15 @@ static bool check_plan(const subject *s, const engine *e, const plan *p, rvm_jit
     snprintf(what, sizeof what, "%s, %s%s", e->name, p->name, j ? ", natively" : "");
     args_activate(&a, s->active);
     args_activate(&b, s->active);
-    o.keep_shadows = p->keeps;
+    o.keep_shadows = p->keeps && !(e->exact && rvm_program_by_hand(s->program, s->fn, RVM_ADJOINT));
     bool good = report_ok(s->rep, what, rvm_machine_new(s->program, &o, &stepped, &error), &error);
     o.profile = true;
     good = good && report_ok(s->rep, what, rvm_machine_new(s->program, &o, &m, &error), &error);
     good = good && (!j || report_ok(s->rep, what, rvm_jit_attach(j, m, &error), &error));
-    if (good && (p->whole || !rvm_machine_bind(m, s->fn, a.a, a.n, p->mode, p->at_end, &error)) &&
+    const rvm_transform kind = p->mode == RVM_TANGENT ? RVM_TANGENT_OF : RVM_ADJOINT;
+    const bool whole = p->mode != RVM_PRIMAL && rvm__has_rule(s->program, (uint32_t)s->fn, kind);
+    if (whole) report_skip(s->rep, "%s: profile: the function that steps begin in has a derivative by hand", what);
+    if (good && !whole && (p->whole || !rvm_machine_bind(m, s->fn, a.a, a.n, p->mode, p->at_end, &error)) &&
         !rvm_machine_bind(stepped, s->fn, b.a, b.n, p->mode, p->at_end, &error) &&
         run_both(p, m, s->fn, &a, stepped, &counted))
         good = compare(s->rep, what, m, &counted);

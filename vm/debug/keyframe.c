@@ -21,7 +21,7 @@ typedef struct core {
     int course, dir, one_way;
     bool sweeping, sweep_begun, sweep_left, went_back, restoring;
     int64_t at[2];
-    uint32_t pc, nframes, nstack, nguards, nchunks, nargs;
+    uint32_t pc, by_rule, nframes, nstack, nguards, nchunks, nargs;
     size_t slots, arrays, outside, outside_arrays, arena;
 } core;
 
@@ -172,6 +172,7 @@ static core core_of(const rvm_machine *m) {
               .went_back = m->run.went_back,
               .restoring = m->exact.restoring,
               .at = {m->run.at[0], m->run.at[1]},
+              .by_rule = m->run.by_rule,
               .nframes = m->store.nframes,
               .nstack = m->store.nstack,
               .nguards = m->store.nguards,
@@ -234,6 +235,7 @@ static void get_course(rvm_machine *m, const core *c) {
     m->run.where = c->where;
     m->run.course = c->course, m->run.dir = c->dir, m->run.one_way = c->one_way;
     m->run.sweeping = c->sweeping, m->run.sweep_begun = c->sweep_begun, m->run.sweep_left = c->sweep_left;
+    m->run.by_rule = c->by_rule;
     m->run.went_back = c->went_back;
     m->exact.restoring = c->restoring;
     m->run.at[0] = c->at[0], m->run.at[1] = c->at[1];

@@ -55,8 +55,7 @@ static bool is_ended(const rvm_machine *m, const part *p, const rvm__stops *s) {
 /* From an end of the leg to the instruction next to it, which is one position and no instruction. */
 static rvm_status step_in(rvm_machine *m, const part *p, rvm_error *err) {
     rvm_status status = p->course > 0 ? rvm__refuse_after_sweep(m, err) : RVM_OK;
-    if (!status) rvm__step_in(m, p->course);
-    return status;
+    return status ? status : rvm__step_in(m, p->course, err);
 }
 
 static rvm_status go_to_end(rvm_machine *m, const part *p, rvm_error *err) {
@@ -94,7 +93,7 @@ static rvm_status step_out(rvm_machine *m, const part *p, rvm_error *err) {
 /* Going back from within a compute part that is forgotten leads to before it. */
 static bool unwinds(rvm_machine *m, const part *p) {
     if (m->run.where != INSIDE || !m->trail.nforgetting || m->run.course == p->course) return false;
-    if (m->run.one_way && m->run.one_way != p->course) return false; /* which is refused */
+    if ((m->run.one_way && m->run.one_way != p->course) || rvm__keeps_course(m)) return false; /* which is refused */
     rvm__forget_unwind(m, p->course);
     return true;
 }

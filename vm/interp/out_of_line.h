@@ -158,11 +158,19 @@ bool rvm__pop_empty(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y);
 bool rvm__popc_agrees(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y, const rvm__cell *top);
 void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top, bool lose);
 
-/* frames.c: direction is the callee's, 1 or -1. leave sets m->where when it leaves the entry. */
 /* print.c: the function was entered that stands for a print of this text. */
 void rvm__print(rvm_machine *m, const char *text);
+/* frames.c: direction is the callee's, 1 or -1. return sets m->run.where when it leaves the entry. */
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction);
 rvm_status rvm__return(rvm_machine *m);
+/* rule_frames.c: the same where derivatives by hand may take the place of a call: enter_shadowed goes into that of the
+ * function called, where it has one for what is active and shadows go along; return_rule leaves such a frame. */
+rvm_status rvm__enter_shadowed(rvm_machine *m, const rvm__xinsn *x, int direction);
+rvm_status rvm__return_rule(rvm_machine *m);
+/* The run stands at an end, about to go on in m->run.dir: where the bound function has a derivative by hand for what is
+ * active, into that. MEMORY, DEPTH. lent: bytes of the arena that such a frame was lent. */
+rvm_status rvm__enter_entry_rule(rvm_machine *m);
+size_t rvm__rule_lent(rvm_machine *m, uint32_t frame);
 
 /* arrays.c: semantics.md, section 6; the inverse of each by the direction of the counter. */
 rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x);

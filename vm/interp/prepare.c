@@ -3,6 +3,7 @@
 #include "support.h"
 #include "accesses.h"
 #include "elision.h"
+#include "reach.h"
 #include "sites.h"
 
 #include "handlers.h"
@@ -449,15 +450,60 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     return code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_LIMIT : RVM_OK;
 }
 
-/* What fn may come to run is marked, itself as well; the list is scratch of as many functions as there are. */
-static void mark_reached(const rvm_program *p, uint32_t fn, uint32_t *list, uint8_t *marks) {
-    uint32_t n = 0;
-    marks[list[n++] = fn] = 1;
-    while (n) {
-        const rvm_function *f = &p->functions[list[--n]];
-        RVM__EACH_INSN(x, f)
-            RVM__EACH_CALLEE(callee, p, x.in)
-                if (!marks[callee]) marks[list[n++] = callee] = 1;
+/* What the bound function, and what it calls, do with trails; NULL: nothing is asked of that. */
+static bool find_reach(rvm_machine *m, bool shadow, const rvm__reach **reach) {
+    rvm__reach *all = NULL;
+    *reach = NULL;
+    if (!shadow || !m->p->nrules) return true;
+    if (!(all = rvm__scratch(m, SCRATCH_REACH, m->p->nfunctions * sizeof *all)) || !rvm__reach_find(m->p, all)) return false;
+    *reach = all;
+    return true;
+}
+
+typedef struct reaching {
+    const rvm_machine *m;
+    rvm__code *codes;
+    const rvm__reach *reach; /* NULL: derivatives by hand take no part */
+    uint32_t entry, *list, n;
+    uint8_t *marks;
+} reaching;
+
+/* As derive.c has it: at another level than that of the first derivative of `of`, not where either uses a trail. */
+static bool serves(const reaching *r, const rvm_rule *rule) {
+    const rvm__reach *reach = r->reach;
+    return reach[r->entry].order == reach[rule->of].order || (!reach[rule->of].trail && !reach[rule->fn].trail);
+}
+
+/* The derivatives by hand that serve what is active of a function. */
+static void find_rules(const reaching *r, uint32_t fn) {
+    const rvm_program *p = r->m->p;
+    const rvm_function *f = &p->functions[fn];
+    rvm__code *code = &r->codes[fn];
+    uint8_t active[RVM_MAX_PARAMS], none = 1;
+    for (uint32_t k = 0; k < f->nparams; k++) none &= !(active[k] = rvm__is_param_active(p, &r->m->bound.activity, fn, k));
+    for (int k = 0; k < 2; k++) {
+        const rvm_transform kind = k ? RVM_ADJOINT : RVM_TANGENT_OF;
+        const rvm_rule *rule = none ? NULL : rvm__rule_find(p, fn, kind, active);
+        code->lacks_rule[k] = !none && !rule && rvm__has_rule(p, fn, kind);
+        code->rules[k] = rule && serves(r, rule) ? rule : NULL;
+    }
+}
+
+static void reach_one(reaching *r, uint32_t fn) {
+    if (!r->marks[fn]) r->marks[r->list[r->n++] = fn] = 1;
+}
+
+/* What the entry may come to run is marked, itself as well; the list is scratch of as many functions as there are. */
+static void mark_reached(reaching *r) {
+    reach_one(r, r->entry);
+    while (r->n) {
+        const uint32_t here = r->list[--r->n];
+        RVM__EACH_INSN(x, &r->m->p->functions[here])
+            RVM__EACH_CALLEE(callee, r->m->p, x.in) reach_one(r, callee);
+        if (!r->reach) continue;
+        find_rules(r, here);
+        for (int k = 0; k < 2; k++)
+            if (r->codes[here].rules[k]) reach_one(r, r->codes[here].rules[k]->fn);
     }
 }
 
@@ -491,7 +537,9 @@ rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **co
     if (!list) return RVM_ERR_MEMORY;
     uint8_t *marks = memset(list + n, 0, n);
     if (m->o.exact && !find_swept(m)) return RVM_ERR_MEMORY;
-    mark_reached(m->p, fn, list, marks);
+    reaching r = {.m = m, .codes = *codes, .entry = fn, .list = list, .marks = marks};
+    if (!find_reach(m, shadow, &r.reach)) return RVM_ERR_MEMORY;
+    mark_reached(&r);
     return prepare_marked(m, shadow, marks, *codes);
 }
 

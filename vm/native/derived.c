@@ -86,6 +86,7 @@ static rvm_status end_interpreted(rvm__asked *q, rvm_status status) {
 
 static rvm_status interpret(rvm__asked *q, rvm_error *err) {
     rvm_status status = begin_interpreted(q, err);
+    if (!status && (status = rvm__check_by_hand(q->m, q->ask != ASK_TANGENT, err))) rvm_machine_unbind(q->m);
     if (!status) status = run_first(q, err);
     if (!status) status = run_second(q, err);
     return end_interpreted(q, status);
@@ -383,8 +384,8 @@ static bool has_engine(const rvm__asked *q) {
 }
 
 /* What the modes offer and programs do not. */
-static const char *stands_against(const rvm_machine *m) {
-    return m->o.exact ? "exact" : m->o.keep_shadows ? "keep_shadows" : m->o.profile ? "profile" : NULL;
+static bool takes_modes(const rvm_options *o) {
+    return o->exact || o->keep_shadows || o->profile || o->activity;
 }
 
 /* Whether there is native code or not. */
@@ -404,13 +405,11 @@ static rvm_status by_program(rvm__asked *q, rvm_error *err) {
 
 /* Some derivative on the way is written by hand: programs call it. */
 static rvm_status by_rules(rvm__asked *q, rvm_error *err) {
-    const rvm_machine *m = q->m;
-    const char *against = stands_against(m);
-    if (!against) return by_program(q, err);
-    return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, m->p, (uint32_t)q->fn, 0,
-                        "'%s' has a derivative that is written by hand, or calls what has; such do not go with the option "
-                        "%s",
-                        rvm__asked_function(q)->name, against);
+    if (!takes_modes(&q->m->o)) return by_program(q, err);
+    rvm__derived *d = find_for(q, kind_of[q->ask]);
+    if (!d) return rvm__no_memory(q->m, err);
+    tell_refused(q, d, "one is written by hand, with exact, keep_shadows, profile or activity");
+    return interpret(q, err);
 }
 
 /* The tangent of f'grad in an exact run: tangents come back by what was recorded of them, which the mode does not. */

@@ -258,9 +258,10 @@ static rvm__path_edge *new_call(const rvm_machine *m, uint32_t from, uint32_t pc
     const rvm__path *caller = &m->profile->paths[from];
     const rvm_function *f = &m->p->functions[caller->fn];
     const uint8_t way = rvm__in_compute(f, pc) ? RVM_PROFILE_COMPUTE : caller->up;
-    rvm__path path = {.fn = callee, .parent = from, .call_pc = pc, .tangents = caller->tangents};
+    const bool by_rule = m->run.by_rule, sweeps = by_rule && m->run.by_rule > m->store.nframes && m->run.sweep_begun;
+    rvm__path path = {.fn = callee, .parent = from, .call_pc = pc, .tangents = caller->tangents && !by_rule};
     rvm__path_edge edge = {.from = from, .pc = pc, .callee = callee};
-    path.up = rvm__is_inverse(f->code[pc].op) ? rvm__profile_opposite(way) : way;
+    path.up = (bool)rvm__is_inverse(f->code[pc].op) != sweeps ? rvm__profile_opposite(way) : way;
     if (m->profile->source.of) path.origin = call_origin(m, from, pc, callee);
     edge.to = recurs(m->profile, &path);
     if (edge.to != (uint32_t)RVM__NO_PATH) return add(m, edge);

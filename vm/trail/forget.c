@@ -283,6 +283,7 @@ void rvm__forget_unwind(rvm_machine *m, int course) {
     for (uint32_t k = frame + 1; k < m->store.nframes; k++) {
         guards += guards_of(m, k, 0);
         bytes += arrays_of(m, k, 0, m->p->functions[m->store.frames[k].fn].ncode);
+        if (m->store.frames[k].by_rule) bytes += rvm__rule_lent(m, k);
     }
     for (; guards; guards--) rvm__guard_close(m);
     rvm__locals_release(m, m->store.arena_used - bytes);
@@ -290,6 +291,7 @@ void rvm__forget_unwind(rvm_machine *m, int course) {
     const uint64_t bits = region_bits(m, frame, compute);
     m->store.slots[f->slots + m->codes[f->fn].x[compute].to.hidden].u = 0;
     m->store.nframes = frame + 1;
+    if (m->run.by_rule > m->store.nframes) m->run.by_rule = 0;
     unwind_trails(m, &part);
     m->run.at[m->run.sweep_begun] = part.position;
     m->run.course = course;
