@@ -180,14 +180,44 @@ static void name_places(rvm__derive *t) {
     for (uint32_t k = 0; k < n; k++) close_name(&w, k, t->g.ncode);
 }
 
+/* Whether fn, by its name, is the adjoint of `of`, or of its inverse, derived for exact runs. */
+static bool is_marked_adjoint(const rvm_program *p, uint32_t fn, uint32_t of) {
+    static const char inverse[] = "'inv", adjoint[] = "'adj";
+    const char *name = p->functions[fn].name, *base = p->functions[of].name;
+    const size_t n = strlen(base);
+    if (!rvm__is_marked(&p->functions[fn]) || strncmp(name, base, n)) return false;
+    name += n;
+    if (!strncmp(name, inverse, strlen(inverse))) name += strlen(inverse);
+    return !strncmp(name, adjoint, strlen(adjoint));
+}
+
+/* The tangent of an adjoint takes back values and tangents at once, as the function's derived tangent records them. One that
+ * is written by hand records otherwise, and an adjoint by hand takes nothing back. */
+static bool meets_rules(const rvm__derive *t) {
+    for (uint32_t k = 0; k < t->p->nrules; k++) {
+        const rvm_rule *rule = &t->p->rules[k];
+        if (rule->kind == RVM_ADJOINT ? rule->fn == t->src : is_marked_adjoint(t->p, t->src, rule->of)) return true;
+    }
+    return false;
+}
+
+/* In exact runs adjoints take back, and what would not take back what was recorded is refused. */
+static unsigned mark_of(const rvm__derive *t) {
+    if (!t->p->exact) return 0;
+    if (t->kind == RVM_TANGENT_OF) return meets_rules(t) ? RVM_FLAG_RESTORE : 0;
+    if (t->kind != RVM_ADJOINT && t->kind != RVM_GRADIENT_OF) return 0;
+    return rvm__is_marked(rvm__source(t)) ? RVM_FLAG_RESTORE : RVM_FLAG_SWEPT;
+}
+
 void rvm__derive_end(rvm__derive *t) {
     name_places(t);
     rvm__zone_free(&t->memory);
     for (int k = 0; k < RVM_TYPE_COUNT; k++) rvm__realloc(&t->p->al, t->free_regs[k], t->cap_free[k] * sizeof(uint16_t), 0);
     rvm__realloc(&t->p->al, t->open, t->cap_open * sizeof *t->open, 0);
     rvm__realloc(&t->p->al, t->from, t->cap_from * sizeof *t->from, 0);
-    if (!t->status && t->p->exact && (t->kind == RVM_ADJOINT || t->kind == RVM_GRADIENT_OF))
-        t->g.code[0].flags |= rvm__is_marked(rvm__source(t)) ? RVM_FLAG_RESTORE : RVM_FLAG_SWEPT;
+    const unsigned mark = t->status ? 0 : mark_of(t);
+    if (mark == RVM_FLAG_RESTORE) t->g.code[0].flags &= (uint8_t)~RVM_FLAG_SWEPT;
+    if (mark) t->g.code[0].flags |= (uint8_t)mark;
     if (!t->status) rvm__function_finish(&t->g);
     if (t->status) t->g.ncode = 0; /* what it holds goes with the program */
     t->p->functions[t->dst] = t->g;

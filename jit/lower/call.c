@@ -397,8 +397,9 @@ static bool enters(const call *c, const rvm_insn *in) {
     const bool sweeps = in->flags & RVM_FLAG_SWEPT;
     if (!e->u->w->exact) return true;
     if (rvm__is_foreign(in) || (sweeps && rvm__is_adjoint_by_hand(e->u->p, c->callee))) return false;
-    if (sweeps || !rvm__is_marked(&e->u->p->functions[c->callee])) return true;
+    if (!rvm__is_marked(&e->u->p->functions[c->callee])) return true;
     if (rvm__is_foreign(&e->u->p->functions[c->callee].code[0])) return false;
+    if (sweeps) return true;
     if (rvm__restores_at(e, e->control.pc) != (c->dir < 0)) return false;
     LLVMValueRef n = rvm__get(e, e->k->i64, rvm__member(e, e->frame.machine, offsetof(rvm_machine, trail.nforgetting)));
     rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, n, rvm__build_int(e->k, 0), ""));

@@ -57,7 +57,7 @@ bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsign
 const char rvm__exact_refuses[] =
     "an exact run does not go through this derivative program: it was derived for other runs, or of "
     "an adjoint; or its inverse would be a computation of its own; or it is in a part that is "
-    "forgotten; or an adjoint on the way is written by hand; or it adds together what overlaps";
+    "forgotten; or a derivative on the way is written by hand; or it adds together what overlaps";
 
 /* ---- values kept whole ---- */
 
