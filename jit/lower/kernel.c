@@ -108,12 +108,72 @@ static void add_nested(rvm__emit *e, rvm__block_kernel *to) {
     if (declare(e, o, e->control.pc)) to->nested = number_of(o->function);
 }
 
+/* ---- what has an order of its own, strictly ---- */
+
+enum { MOST_DEEP = 16 };
+
+/* Whether the register of fn, a parameter, is a sum of a block in fn, or in what fn passes it to. */
+static bool is_block_sum(const rvm__unit *u, uint32_t fn, uint16_t slot, unsigned depth) {
+    const rvm__code *code = &u->m->codes[fn];
+    if (depth == MOST_DEEP) return true;
+    RVM__EACH_INSN(x, &u->p->functions[fn]) {
+        const rvm__xinsn *at = &code->x[x.pc];
+        for (uint32_t k = 0; x.in->op == RVM_OP_par && k < at->to.shared; k++)
+            if (code->shared[(uint32_t)at->to.jump2 + k].slot == slot) return true;
+        RVM__EACH_CALLEE(g, u->p, x.in) {
+            const rvm_callee to = rvm__callee_of(u->p, x.in);
+            const rvm_function *f = &u->p->functions[g];
+            for (uint32_t k = 0; k < f->nparams; k++)
+                if (x.q[to.first + k].kind == RVM_PLACE_SLOT && x.q[to.first + k].slot == slot && !f->params[k].ndim &&
+                    f->params[k].role == RVM_ACC && is_block_sum(u, g, f->params[k].index, depth + 1))
+                    return true;
+        }
+    }
+    return false;
+}
+
+/* Whether an element, of whatever array, is passed to what is such a sum, from instruction `first` to `last` of fn. */
+static bool passes_to_block(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t last, unsigned depth) {
+    if (depth == MOST_DEEP) return true;
+    RVM__EACH_INSN_IN(x, &u->p->functions[fn], first, last + 1)
+        RVM__EACH_CALLEE(g, u->p, x.in) {
+            const rvm_callee to = rvm__callee_of(u->p, x.in);
+            const rvm_function *f = &u->p->functions[g];
+            for (uint32_t k = 0; k < f->nparams; k++)
+                if (x.q[to.first + k].kind == RVM_PLACE_ELEM && f->params[k].role == RVM_ACC &&
+                    rvm__is_floating((rvm_type)f->params[k].type) && is_block_sum(u, g, f->params[k].index, 0))
+                    return true;
+            if (f->ncode && passes_to_block(u, g, 0, f->ncode - 1, depth + 1)) return true;
+        }
+    return false;
+}
+
+/* Where there is but one instance, which meets no other, what it adds is summed all the same before it is added. */
+static bool sums_for_itself(rvm__emit *e, const rvm__plan *p, uint32_t first, uint32_t last) {
+    bool any;
+    if (!rvm__find_array_conflicts(e, first, last, e->code->x[e->control.pc].to.i, &any)) return false;
+    for (uint32_t k = 0; k < p->narrays; k++)
+        if (p->bits[p->base[p->arrays[k]]] & RVM__SUMMED && !e->block.conflicts[p->arrays[k]]) return true;
+    return false;
+}
+
+static const char *why_ordered(rvm__emit *e, const rvm__plan *p) {
+    uint32_t first, last;
+    rvm__body_of(e, e->control.pc, &first, &last);
+    if (e->k->fast) return NULL;
+    if (sums_for_itself(e, p, first, last)) return "it has one instance, whose additions are summed before";
+    if (passes_to_block(e->u, e->fn, first, last, 0))
+        return "a block within adds to an element that it is given as a scalar, in an order of its own unless math is fast";
+    return NULL;
+}
+
 rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const rvm__plan *p, LLVMValueRef *params) {
     const uint32_t pc = e->control.pc, line = e->f->positions[p->par].line;
     rvm__build *k = e->k;
     rvm__block_kernel *made = NULL;
     const char *why = p->why ? p->why : p->guarded ? "roles in it are enforced while it runs" : NULL;
     if (!why && !rvm__is_instance(e, pc)) why = "what it calls, or a trail that it keeps, is the machine's";
+    if (!why) why = why_ordered(e, p);
     rvm__instance *o = why ? NULL : rvm__instance_of(e, pc);
     if (o && o->x->to.shared <= RVM__MOST_KERNEL_SUMS && declare(e, o, pc))
         made = known_kernel(k, number_of(o->function));
