@@ -165,12 +165,12 @@ static rvm_status refuse_marked(const rvm_machine *m, int course, rvm_error *err
 }
 
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
+    const bool there = m->run.where == (course > 0 ? AT_END : AT_START);
     rvm_status status = rvm__check_bound(m, err);
     if (!status) status = refuse_turning(m, course, err);
     if (!status) status = rvm__check_by_hand(m, sweep, err);
-    if (!status && m->o.exact) status = refuse_marked(m, course, err);
-    if (status) return status;
-    if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
+    if (!status && m->o.exact && !there) status = refuse_marked(m, course, err);
+    if (status || there) return status;
     if (m->profile && rvm__profile_enter(m)) return rvm__no_memory(m, err);
     const bool begins = sweep && !m->run.sweep_begun;
     if (begins) {

@@ -183,8 +183,8 @@ static bool is_released(rvm_op op) {
 }
 
 /* In an exact run, of what stands beside the values. Tangents are recorded with what they are the tangents of, unless they
- * are apart. An instruction that is its own inverse has one tangent, which takes nothing back in the order that this wants:
- * RVM_FLAG_RESTORE alone, which is refused. */
+ * are apart. An instruction that is its own inverse has one tangent, which takes nothing back in the order that this wants
+ * where it stands in an adjoint: RVM_FLAG_RESTORE alone, which is refused. */
 static unsigned marks_beside(const rvm__derive *t, rvm_op op) {
     const bool recorded = rvm__op_is_recorded(op);
     const rvm_insn *in = &rvm__source(t)->code[t->pc];
@@ -193,7 +193,7 @@ static unsigned marks_beside(const rvm__derive *t, rvm_op op) {
     if (t->p->apart) return recorded || is_released(op) ? RVM_FLAG_SWEPT : 0;
     if (!recorded) return 0;
     const bool own_inverse = rvm__op_inverse((rvm_op)in->op) == in->op;
-    return rvm__restores_otherwise(in) && own_inverse ? RVM_FLAG_RESTORE : in->flags & MARKS;
+    return own_inverse && rvm__is_marked(rvm__source(t)) ? RVM_FLAG_RESTORE : in->flags & MARKS;
 }
 
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {
