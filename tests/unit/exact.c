@@ -456,3 +456,28 @@ Test(exact, released_nan) {
     }
     done(p);
 }
+
+/* A program that such runs do not go through is refused where it begins, and there the machine stays. */
+Test(exact, refused_at_the_start) {
+    static const char called[] = "fn f(y: real, x: real)\n"
+                                 "    x *= 1.3\n"
+                                 "    y += x\n"
+                                 "end\n"
+                                 "fn w(y: real, x: real, a: real, b: real, c: real, d: real, g: real, h: real)\n"
+                                 "    call f'grad'grad(y, a, b, c, x, d, g, h)\n"
+                                 "end\n";
+    rvm_asm_options asked = {.exact = true};
+    rvm_program *p;
+    rvm_error e;
+    cr_assert(rvm_assemble(called, sizeof called - 1, "t.rasm", &asked, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    rvm_machine *m = new_machine(p, 0, 0);
+    rvm_arg a[8];
+    for (int k = 0; k < 8; k++) a[k] = rvm_arg_f64(0.7);
+    cr_assert(rvm_machine_bind(m, rvm_program_find(p, "f'grad'grad"), a, 8, RVM_PRIMAL, false, &e) == RVM_OK, "%s",
+              e.message);
+    cr_assert(rvm_machine_forward(m, &e) == RVM_ERR_UNSUPPORTED);
+    cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "%s", e.message);
+    for (int k = 0; k < 8; k++) cr_assert(same(a[k].value.f, 0.7));
+    rvm_machine_free(m);
+    done(p);
+}
