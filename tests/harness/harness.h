@@ -15,13 +15,7 @@
 #include "rvm_derivatives.h"
 #include "rvm_cuda.h"
 #include "rvm_jit.h"
-
-/* Tests that try everything try one in so many under the sanitizers, which take five times as long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { TRY_ONE_IN = 5 };
-#else
-enum { TRY_ONE_IN = 1 };
-#endif
+#include "try_one_in.h"
 
 /* ---- report ---- */
 typedef struct report {

@@ -12,6 +12,7 @@
 #include "rvm_cuda.h"
 #include "rvm_derivatives.h"
 #include "rvm_jit.h"
+#include "try_one_in.h"
 
 static const char text[] =
     "fn work(s: real, t: real, out: real[m], y: real[n], z: real[n], h: i64[m], q: i64[n], x: real[n], w: real[m])\n"

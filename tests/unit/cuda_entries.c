@@ -72,9 +72,10 @@ static void expect_as_on_host(fixture *f, const char *fn, int elements, int coun
 Test(cuda_entries, same_bits) {
     static const int elements[] = {1, 3, 256, 257, 5000, ELEMENTS}, counts[] = {2, 5, 40, 90};
     fixture *f = begin_entries(1);
-    for (size_t k = 0; k < sizeof elements / sizeof *elements; k++)
+    uint64_t tried = 0;
+    for (size_t k = 0; k < sizeof elements / sizeof *elements; k += TRY_ONE_IN, tried++)
         expect_as_on_host(f, "gains", elements[k], counts[k % 4]);
-    cr_assert(totals(f).blocks == 12 && !totals(f).on_host, "%s", totals(f).why);
+    cr_assert(totals(f).blocks == 2 * tried && !totals(f).on_host, "%s", totals(f).why);
     end(f);
 }
 
@@ -125,7 +126,7 @@ static void fail_each(const char *function, int last) {
     fill_arrays(&host, 300, 20);
     run(h, "gains", &host, 300, false);
     end(h);
-    for (int k = 1; k <= last; k++) {
+    for (int k = last; k > 0; k -= TRY_ONE_IN) {
         char asked[40];
         rvm_cuda_totals t = {0};
         snprintf(asked, sizeof asked, "%s:%d", function, k);

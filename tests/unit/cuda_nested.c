@@ -7,6 +7,7 @@
 #include "rvm_asm.h"
 #include "rvm_cuda.h"
 #include "rvm_jit.h"
+#include "try_one_in.h"
 
 /* never: makes an instance look long, so that a launch has few. */
 #define SHARED(name, never)                                                                                                 \
@@ -249,7 +250,7 @@ Test(cuda_nested, copies_are_of_one_device) {
 Test(cuda_nested, in_pieces) {
     static shared one, some;
     fixture f;
-    for (int way = 0; way < 4; way++) {
+    for (int way = 0; way < 4; way += (TRY_ONE_IN + 1) / 2) {
         if (begin_with(&f, RVM_CUDA_ALWAYS, way & 1)) {
             rvm_cuda_totals t;
             run(&f, "shared", MANY, way & 2, &one);
@@ -272,7 +273,7 @@ Test(cuda_nested, one_of_several_fails) {
     setenv("RVM_GRID_DEVICES", "3", 1);
     if (begin_on(&f, 1, RVM_CUDA_ALWAYS, false)) run(&f, "shared", SOME, false, &expected);
     end(&f);
-    for (int k = 0; k < 4 * 6; k++) {
+    for (int k = 0; k < 4 * 6; k += TRY_ONE_IN) {
         char asked[40];
         snprintf(asked, sizeof asked, "%s:%d:%d", functions[k % 4], 1 + k / 4, k % 3);
         if (begin_on(&f, 3, RVM_CUDA_ALWAYS, false)) {
