@@ -250,7 +250,8 @@ Test(cuda_nested, copies_are_of_one_device) {
 Test(cuda_nested, in_pieces) {
     static shared one, some;
     fixture f;
-    for (int way = 0; way < 4; way += (TRY_ONE_IN + 1) / 2) {
+    if (TRY_ONE_IN > 1) return; /* a minute under sanitizers, in kernels, which are compiled without */
+    for (int way = 0; way < 4; way++) {
         if (begin_with(&f, RVM_CUDA_ALWAYS, way & 1)) {
             rvm_cuda_totals t;
             run(&f, "shared", MANY, way & 2, &one);
