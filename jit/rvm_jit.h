@@ -14,8 +14,8 @@
  * again.
  *
  * A machine that is unchecked and keeps no trail (RVM_TRAIL_OFF) says that its runs need not turn back. Then native code
- * leaves out single instructions of which no result is ever read, too, unless blocks in threads change arrays that would be
- * taken back. Where such a run is stopped or fails it can go on, but to go back is UNSUPPORTED until it has come to an end;
+ * leaves out single instructions of which no result is ever read, too, but in chunks of threads that may have to be taken
+ * back. Where such a run is stopped or fails it can go on, but to go back is UNSUPPORTED until it has come to an end;
  * locals may hold anything then, and bits_erased counts a `drop` of what nobody reads as one value.
  *
  * LLVM is in a module of its own: the file that the environment variable RVM_LLVM_MODULE names, else rvm/rvm_llvm.so in the

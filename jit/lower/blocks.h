@@ -32,8 +32,6 @@ void rvm__aside_free_all(rvm__emit *e);                            /* standalone
 /* Where the block at e->control.pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes
  * on with the first instance, or with the one in which they took a side exit. */
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
-/* Whether some block that the run may reach runs in threads and changes what would have to be taken back. */
-bool rvm__takes_chunks_back(rvm__unit *u);
 void rvm__begin_chunk(rvm__emit *e); /* the registers and arrays of a chunk's function */
 void rvm__enter_chunk(rvm__emit *e); /* its first instance */
 

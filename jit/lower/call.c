@@ -327,7 +327,7 @@ static void take_back(call *c, const argument *a) {
 
 /* Whether nobody reads what the parameter holds behind any of these calls. */
 static bool is_unused(const call *c, uint32_t param) {
-    return c->e->u->liveness && rvm__dead_param(c->e->u->liveness, c->callee, c->dir < 0, param);
+    return c->e->u->liveness && !c->e->whole && rvm__dead_param(c->e->u->liveness, c->callee, c->dir < 0, param);
 }
 
 /* The callee's frame, by the fixed parameters but for its counts. */
@@ -425,6 +425,7 @@ static void run_call(call *c, bool apart) {
                                       .restoring = rvm__restores_at(e, e->control.pc),
                                       .inside = rvm__is_inside(e),
                                       .apart = apart,
+                                      .whole = e->whole,
                                       .discards = rvm__discards_that_matter(e->u, c->callee, discards),
                                       .vectorised = e->vectorised,
                                       .nested = e->nested,

@@ -25,25 +25,6 @@ enum { MOST_SUMMED = 1 << 21 }; /* elements: 16 MB a chunk */
 /* Parameters of a chunk's function behind the fixed ones. */
 enum { AT_REGISTERS = RVM__COUNTS_PARAM, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, AT_DATA };
 
-static bool takes_back(rvm__unit *u, uint32_t fn) {
-    rvm__emit e = {
-        .u = u, .k = u->k, .f = &u->p->functions[fn], .code = &u->m->codes[fn], .fn = fn, .dir = 1, .apart = true};
-    bool ready = false;
-    RVM__EACH_INSN(x, e.f) {
-        if (x.in->op != RVM_OP_par) continue;
-        if (!ready && !(ready = rvm__find_segments(&e))) return true;
-        const rvm__plan *p = rvm__plan_of(&e, x.pc);
-        if (!p || (!p->serial && p->undone)) return true;
-    }
-    return false;
-}
-
-bool rvm__takes_chunks_back(rvm__unit *u) {
-    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++)
-        if (u->summaries[fn].size && takes_back(u, fn)) return true;
-    return false;
-}
-
 /* ---- the function of a chunk ---- */
 
 static bool is_base(const rvm__plan *p, uint16_t array) {
@@ -206,10 +187,13 @@ static LLVMValueRef make_entry(rvm__emit *e, const rvm__plan *p, const rvm__spec
 /* What threads call for the block entered at pc in that direction; NULL: noted. */
 static LLVMValueRef entry_of(rvm__emit *e, const rvm__plan *p, uint32_t pc, int dir) {
     rvm__unit *u = e->u;
-    rvm__specialisation *v = rvm__find_specialisation(
-        u,
-        (rvm__specialisation){
-            .fn = e->fn, .dir = dir, .apart = e->apart, .discards = e->discards, .block = pc, .fresh = e->fresh && dir > 0});
+    rvm__specialisation *v = rvm__find_specialisation(u, (rvm__specialisation){.fn = e->fn,
+                                                                               .dir = dir,
+                                                                               .apart = e->apart,
+                                                                               .whole = p->undone,
+                                                                               .discards = e->discards,
+                                                                               .block = pc,
+                                                                               .fresh = e->fresh && dir > 0});
     char name[256];
     if (!v || v->entry || !(v->type = type_of(e, p))) return v ? v->entry : NULL;
     snprintf(name, sizeof name, "%s.block.%u.%s", e->f->name, (unsigned)p->par, dir < 0 ? "backward" : "forward");

@@ -58,7 +58,7 @@ static bool is_discarded_alone(const rvm__emit *e, const rvm_insn *in, rvm_op op
 
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
     const bool down = e->control.context->dir < 0;
-    if (!e->u->liveness || rvm__liveness_at(e->u->liveness, e->fn, e->dir < 0, e->control.pc, down) != RVM__DEAD)
+    if (!e->u->liveness || e->whole || rvm__liveness_at(e->u->liveness, e->fn, e->dir < 0, e->control.pc, down) != RVM__DEAD)
         return false;
     if (rvm__op_on_trail(op)) {
         if (!is_discarded_alone(e, in, op)) return false;

@@ -180,7 +180,7 @@ typedef struct rvm__emit {
     uint32_t fn, at;
     int dir;
     bool restoring, inside;
-    bool apart;
+    bool apart, whole;
     bool vectorised; /* an instance, or what it calls: see instance.c; */
     bool nested;     /* blocks within it are run by several threads: see nested.c */
     uint64_t guarded;

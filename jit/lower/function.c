@@ -14,6 +14,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .restoring = v->restoring,
                    .inside = v->inside,
                    .apart = v->apart,
+                   .whole = v->whole,
                    .discards = v->discards,
                    .fresh = v->fresh,
                    .block.chunk = v->block,

@@ -113,6 +113,7 @@ static void begin_body(rvm__instance *o, uint32_t pc) {
                           .fn = outer->fn,
                           .dir = outer->dir,
                           .apart = outer->apart,
+                          .whole = outer->whole,
                           .discards = outer->discards,
                           .fresh = outer->fresh && outer->control.context->dir > 0 && !outer->control.context->parent,
                           .vectorised = true,

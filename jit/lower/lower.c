@@ -230,9 +230,8 @@ static bool prepare(rvm__unit *u) {
     return !u->status;
 }
 
-/* What of the run is dead: where it does not turn back, not even with chunks of threads. Where a side exit is taken or the
- * code was entered within a region the compute part runs backward, though elsewhere it is elided; so that is looked at, too.
- */
+/* What of the run is dead, where it does not turn back. Where a side exit is taken or the code was entered within a region
+ * the compute part runs backward, though elsewhere it is elided; so that is looked at, too. */
 static bool find_dead(rvm__unit *u) {
     const rvm__lowering *w = u->w;
     const rvm__liveness_run run = {.fn = w->fn,
@@ -241,7 +240,7 @@ static bool find_dead(rvm__unit *u) {
                                    .unchecked = w->unchecked,
                                    .trust = w->trust,
                                    .discarded = w->standalone ? UINT32_MAX : w->discards};
-    if (!w->one_way || (w->threads && rvm__takes_chunks_back(u))) return true;
+    if (!w->one_way) return true;
     if (rvm__liveness_new(u->p, &run, &u->liveness)) rvm__out_of_memory(u);
     return !u->status;
 }

@@ -85,7 +85,6 @@ static void use_arrays(const rvm__emit *e, rvm__plan *p) {
         else if (!is_alone(e, p, k))
             p->serial = "its instances add into arrays that may overlap, in their order unless math is fast";
     }
-    if (p->undone && e->u->liveness) p->serial = "it could not be taken back: what nobody observes is left out";
     if (p->undone && p->lost) p->serial = "it could not be taken back: what it overwrites is discarded";
 }
 

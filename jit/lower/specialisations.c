@@ -54,9 +54,9 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation like) {
     for (rvm__specialisation *v = u->specialisations[like.fn]; v; v = v->next)
         if (v->dir == like.dir && v->restoring == like.restoring && v->inside == like.inside && v->apart == like.apart &&
-            v->discards == like.discards && v->block == like.block && v->at == like.at && v->fresh == like.fresh &&
-            v->vectorised == like.vectorised && v->nested == like.nested && v->conflicts == like.conflicts &&
-            v->guarded == like.guarded)
+            v->whole == like.whole && v->discards == like.discards && v->block == like.block && v->at == like.at &&
+            v->fresh == like.fresh && v->vectorised == like.vectorised && v->nested == like.nested &&
+            v->conflicts == like.conflicts && v->guarded == like.guarded)
             return v;
     rvm__specialisation *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
@@ -70,9 +70,9 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
              u->w->exact && v->restoring != (v->dir < 0) ? v->restoring ? ".restoring" : ".recording" : "",
-             v->inside ? ".inside" : "", v->apart ? "" : ".overlapping",
+             v->inside ? ".inside" : "", v->apart ? "" : ".overlapping", v->whole ? ".whole" : "",
              v->discards == rvm__discards_that_matter(u, like->fn, u->w->discards) ? "" : ".deep",
              v->vectorised ? ".vectorised" : "", v->nested ? ".nested" : "", v->guarded ? ".guarded" : "",
              v->fresh ? ".fresh" : "", v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */

@@ -30,6 +30,7 @@ typedef struct rvm__specialisation {
     bool restoring; /* in a run that restores every bit: updates are taken back where it goes on as it was entered, */
     bool inside;    /* and it is called from a compute part */
     bool apart;
+    bool whole;         /* nothing is left out as dead: a chunk that may be taken back, or called by one */
     bool vectorised;    /* called by an instance of a block: it bails out at side exits (instance.c) */
     bool nested;        /* by one whose blocks within are others' to run (nested.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
