@@ -163,6 +163,26 @@ static const char text[] =
     "        x[k + 2] -= exp(x[k + 1] / 300)\n"
     "    end\n"
     "end\n"
+    "fn once(y: real, w: real, x: real, stop: real)\n"
+    "    let u: real\n"
+    "    compute\n"
+    "        let go = 1 // i64(x != stop)\n"
+    "    do\n"
+    "        w += x\n"
+    "        u += w\n"
+    "        y += u\n"
+    "    undo\n"
+    "    u -= w\n"
+    "end\n"
+    "fn fading(y: real[n], x: real[n], stop: real)\n" /* w is dead once it is used */
+    "    let w: real[n] = 0\n"
+    "    parallel i in 0..n\n"
+    "        call once(y[i], w[i], x[i], stop)\n"
+    "    end\n"
+    "    for i in 0..n\n"
+    "        w[i] -= x[i]\n"
+    "    end\n"
+    "end\n"
     "fn spin(y: i64[n], m: i64)\n"
     "    parallel i in 0..n\n"
     "        for k in 0..m\n"
@@ -296,6 +316,36 @@ Test(threads, into_elements) {
     check("shared", 3000, false);
     check("weights", -1, false);
     check("gather", -1, false);
+}
+
+/* What cannot turn back leaves dead code out, but in chunks that may be taken back. */
+static args run_one_way(unsigned threads, double fails_at) {
+    rvm_jit *j = open_jit(threads, false);
+    args a = arguments("fading", 1e6);
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    if (fails_at >= 0) arg_value(&a.a[1], (size_t)fails_at)->f = 1e6;
+    o.unchecked = true;
+    o.trust = true;
+    o.trail = RVM_TRAIL_OFF;
+    cr_assert(!rvm_machine_new(program, &o, &m, &e) && !rvm_jit_attach(j, m, &e));
+    const rvm_status st = rvm_call(m, rvm_program_find(program, "fading"), a.a, a.n, &e);
+    cr_assert(st == (fails_at < 0 ? RVM_OK : RVM_ERR_DOMAIN), "%d: %s", st, e.message);
+    if (st) cr_assert(rvm_machine_backward(m, &e) == RVM_ERR_UNSUPPORTED, "%u threads", threads);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    return a;
+}
+
+Test(threads, one_way) {
+    static const double fails_at[] = {-1, 0, 1500, 3000, 5000};
+    for (size_t k = 0; k < sizeof fails_at / sizeof *fails_at; k++) {
+        args a = run_one_way(1, fails_at[k]), b = run_one_way(4, fails_at[k]);
+        cr_assert(args_agree(&rep, "fading", program, rvm_program_find(program, "fading"), &a, &b, COMPARE_BITS, 0),
+                  "fails at %g", fails_at[k]);
+        args_free(&a);
+        args_free(&b);
+    }
 }
 
 /* An allocator that gives nothing to helpers: the same bits. */
