@@ -163,23 +163,29 @@ static const char text[] =
     "        x[k + 2] -= exp(x[k + 1] / 300)\n"
     "    end\n"
     "end\n"
-    "fn once(y: real, w: real, x: real, stop: real)\n"
+    "fn once(y: real, w: real, a: real[m], x: real, stop: real)\n"
     "    let u: real\n"
     "    compute\n"
     "        let go = 1 // i64(x != stop)\n"
     "    do\n"
     "        w += x\n"
-    "        u += w\n"
+    "        for j in 0..m\n"
+    "            u += a[j] * w\n"
+    "        end\n"
     "        y += u\n"
+    "        for j in 0..m\n"
+    "            u -= a[j] * w\n"
+    "        end\n"
+    "        w += 2 * x\n"
     "    undo\n"
-    "    u -= w\n"
     "end\n"
-    "fn fading(y: real[n], x: real[n], stop: real)\n" /* w is dead once it is used */
+    "fn fading(y: real[n], a: real[m], x: real[n], stop: real)\n" /* w is dead once it is used */
     "    let w: real[n] = 0\n"
     "    parallel i in 0..n\n"
-    "        call once(y[i], w[i], x[i], stop)\n"
+    "        call once(y[i], w[i], a, x[i], stop)\n"
     "    end\n"
     "    for i in 0..n\n"
+    "        w[i] -= 2 * x[i]\n"
     "        w[i] -= x[i]\n"
     "    end\n"
     "end\n"
@@ -324,7 +330,7 @@ static args run_one_way(unsigned threads, double fails_at) {
     args a = arguments("fading", 1e6);
     rvm_options o = rvm_options_default();
     rvm_machine *m = NULL;
-    if (fails_at >= 0) arg_value(&a.a[1], (size_t)fails_at)->f = 1e6;
+    if (fails_at >= 0) arg_value(&a.a[2], (size_t)fails_at)->f = 1e6;
     o.unchecked = true;
     o.trust = true;
     o.trail = RVM_TRAIL_OFF;
