@@ -167,6 +167,7 @@ static void add_part(rvm__group *g, LLVMValueRef to, LLVMValueRef *v, unsigned f
     const unsigned rows = g->ordered ? AT_ONCE : 1;
     LLVMValueRef sum = LLVMBuildLoad2(b, LLVMVectorType(g->k->f64, n), to, "");
     LLVMSetAlignment(sum, 8);
+    rvm__keep_run(g, to, sum);
     for (unsigned k = 0; k < rows; k++) {
         LLVMValueRef row = v[g->ordered < 0 ? rows - 1 - k : k];
         sum = LLVMBuildFAdd(b, sum, n < AT_ONCE ? part(g, row, first, n) : row, "");
@@ -184,10 +185,17 @@ static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMVa
     if (other) add_part(g, other, v, HALF, HALF);
 }
 
+/* What stands there, to be replaced. */
+static LLVMValueRef element_kept(rvm__group *g, LLVMValueRef where) {
+    LLVMValueRef was = LLVMBuildLoad2(g->k->b, g->k->f64, where, "");
+    rvm__keep_run(g, where, was);
+    return was;
+}
+
 /* What each lane has, in the order of instances. */
 static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef sum = LLVMBuildLoad2(b, g->k->f64, where, "");
+    LLVMValueRef sum = element_kept(g, where);
     for (unsigned n = 0; n < g->lanes; n++) {
         const unsigned l = g->ordered > 0 ? n : g->lanes - 1 - n;
         sum = LLVMBuildFAdd(b, sum, rvm__lane_of(g, v, l), "");
@@ -199,14 +207,16 @@ static void add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
     LLVMValueRef to = rvm__one(g, LLVMGetOperand(call, 0));
     if (g->ordered)
         add_in_order(g, to, v);
-    else
+    else {
+        element_kept(g, to);
         rvm__add_to(g, to, rvm__sum_of(g, v, true), true);
+    }
 }
 
 /* ---- what waits ---- */
 
 static bool wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
-    if (g->logs || g->lanes != AT_ONCE || g->nwaiting == RVM__MOST_WAITING) return false;
+    if (g->lanes != AT_ONCE || g->nwaiting == RVM__MOST_WAITING) return false;
     g->waiting[g->nwaiting++] = (rvm__waiting){.call = call, .v = v};
     return true;
 }

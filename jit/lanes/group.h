@@ -39,7 +39,7 @@ typedef struct rvm__group {
     LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
     bool turns_long;                 /* the loop that is emitted polls */
-    LLVMValueRef log_n, log_at, log_old, log_mask, log_batches, mark;
+    LLVMValueRef log, log_size, log_kept, mark;
     int ordered;       /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces;       /* this is the function of order.c */
     LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
@@ -114,6 +114,8 @@ void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask);
 void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask);
 void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
+/* What stood in elements side by side, a vector or one of them, is kept if the group may bail out later. */
+void rvm__keep_run(rvm__group *g, LLVMValueRef run, LLVMValueRef was);
 void rvm__take_back(rvm__group *g); /* the block where it bails out */
 
 /* safepoints.c: whether so much may have been charged at a call of RVM__SAFEPOINT that the group polls; at that; whether a

@@ -2,8 +2,8 @@
  *
  * Elements that stand side by side go as one vector, those at a stride one by one, others too, or under a mask by the gather
  * and scatter that LLVM has for the host. What a store to shared memory replaces is kept if the group may bail out later:
- * addresses, values and masks of RVM__NATIVE_LOG stores in locals, which the machine has batch by batch where there are more
- * (vm/native/lane_log.c). Where it has no room the group bails out.
+ * RVM__NATIVE_LOG bytes in a local, which the machine has where there are more (vm/native/lane_log.c). Where it has no room
+ * the group bails out.
  */
 #include "group.h"
 #include "native.h"
@@ -127,36 +127,20 @@ static void stream_row(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValue
 
 /* ---- what is taken back ---- */
 
-static LLVMValueRef entry_of_log(rvm__group *g, LLVMValueRef log, LLVMValueRef n, uint64_t size) {
-    return rvm__behind(g, log, LLVMBuildMul(g->k->b, n, rvm__number(g, size), ""));
-}
-
 static void make_log(rvm__group *g) {
-    if (g->log_n) return;
+    if (g->log) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
-    g->log_n = rvm__group_local(g, g->k->i64);
-    g->log_at = rvm__group_local(g, LLVMArrayType2(pointers(g), RVM__NATIVE_LOG));
-    g->log_old = rvm__group_local(g, LLVMArrayType2(integers(g), RVM__NATIVE_LOG));
-    g->log_mask = rvm__group_local(g, LLVMArrayType2(g->k->i64, RVM__NATIVE_LOG));
-    g->log_batches = rvm__group_local(g, g->k->i64);
+    g->log = rvm__group_local(g, LLVMArrayType2(g->k->i64, RVM__NATIVE_LOG / sizeof(uint64_t)));
+    g->log_size = rvm__group_local(g, g->k->i64);
+    g->log_kept = rvm__group_local(g, g->k->i64);
     LLVMPositionBuilderAtEnd(g->k->b, g->entry);
-    LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_n);
-    LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_batches);
+    LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_size);
+    LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_kept);
     LLVMPositionBuilderAtEnd(g->k->b, here);
 }
 
-/* The next entry, of which what is kept and its mask are stored: numbers of what it has. */
-typedef struct entry {
-    LLVMValueRef n, at, old, mask;
-} entry;
-
-static entry entry_at(rvm__group *g, LLVMValueRef n) {
-    return (entry){n, entry_of_log(g, g->log_at, n, 8 * g->lanes), entry_of_log(g, g->log_old, n, 8 * g->lanes),
-                   entry_of_log(g, g->log_mask, n, 8)};
-}
-
 static LLVMValueRef call_machine(rvm__group *g, const char *name, LLVMTypeRef returns, unsigned n, LLVMValueRef *args) {
-    LLVMTypeRef t[6], type;
+    LLVMTypeRef t[5], type;
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name);
     for (unsigned k = 0; k < n; k++) t[k] = LLVMTypeOf(args[k]);
     type = LLVMFunctionType(returns, t, n, false);
@@ -164,54 +148,52 @@ static LLVMValueRef call_machine(rvm__group *g, const char *name, LLVMTypeRef re
     return LLVMBuildCall2(g->k->b, type, f, args, n, "");
 }
 
-/* All entries become a batch of the machine's. */
+/* All entries become the machine's. */
 static void hand_over(rvm__group *g) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef batches = LLVMBuildLoad2(b, g->k->i64, g->log_batches, "");
-    LLVMValueRef args[6] = {LLVMGetParam(g->to, 0), batches, rvm__number(g, g->lanes), g->log_at, g->log_old, g->log_mask};
-    LLVMValueRef kept = call_machine(g, "rvm__native_keep_stores", g->k->i1, 6, args);
-    rvm__bail_group_out(g, LLVMBuildNot(b, kept, ""));
-    LLVMBuildStore(b, LLVMBuildAdd(b, batches, rvm__number(g, 1), ""), g->log_batches);
-    LLVMBuildStore(b, rvm__number(g, 0), g->log_n);
+    LLVMValueRef kept = LLVMBuildLoad2(b, g->k->i64, g->log_kept, ""), size = LLVMBuildLoad2(b, g->k->i64, g->log_size, "");
+    LLVMValueRef args[4] = {LLVMGetParam(g->to, 0), kept, g->log, size};
+    LLVMValueRef good = call_machine(g, "rvm__native_keep_stores", g->k->i1, 4, args);
+    rvm__bail_group_out(g, LLVMBuildNot(b, good, ""));
+    LLVMBuildStore(b, LLVMBuildAdd(b, kept, size, ""), g->log_kept);
+    LLVMBuildStore(b, rvm__number(g, 0), g->log_size);
 }
 
-static entry begin_entry(rvm__group *g) {
+/* The next entry: values, then addresses, then what tells them. */
+static void add_entry(rvm__group *g, LLVMValueRef values, LLVMValueRef addresses, LLVMValueRef tells) {
     LLVMBuilderRef b = g->k->b;
+    const LLVMValueRef part[3] = {values, addresses, tells};
+    uint64_t size = 0;
+    for (unsigned n = 0; n < 3; n++) size += LLVMABISizeOfType(g->layout, LLVMTypeOf(part[n]));
     LLVMBasicBlockRef full = rvm__group_block(g, "full"), room = rvm__group_block(g, "room");
     make_log(g);
-    LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, n, rvm__number(g, RVM__NATIVE_LOG), ""), full, room);
+    LLVMValueRef at = LLVMBuildLoad2(b, g->k->i64, g->log_size, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, at, rvm__number(g, RVM__NATIVE_LOG - size), ""), full, room);
     LLVMPositionBuilderAtEnd(b, full);
     hand_over(g);
     LLVMBuildBr(b, room);
     LLVMPositionBuilderAtEnd(b, room);
-    return entry_at(g, LLVMBuildLoad2(b, g->k->i64, g->log_n, ""));
+    at = LLVMBuildLoad2(b, g->k->i64, g->log_size, "");
+    LLVMBuildStore(b, LLVMBuildAdd(b, at, rvm__number(g, size), ""), g->log_size);
+    LLVMValueRef to = rvm__behind(g, g->log, at);
+    for (unsigned n = 0; n < 3; n++) {
+        LLVMSetAlignment(LLVMBuildStore(b, part[n], to), 8);
+        to = rvm__behind(g, to, rvm__number(g, LLVMABISizeOfType(g->layout, LLVMTypeOf(part[n]))));
+    }
 }
 
-static void end_entry(rvm__group *g, const entry *e, LLVMValueRef mask) {
-    LLVMBuildStore(g->k->b, mask, e->mask);
-    LLVMBuildStore(g->k->b, LLVMBuildAdd(g->k->b, e->n, rvm__number(g, 1), ""), g->log_n);
-}
-
-/* A row, at one address: it needs no mask. */
-enum { ROW = RVM__NATIVE_ROW };
-_Static_assert(RVM__NATIVE_ROW == 1 << RVM__MOST_GROUP, "no mask");
-
-static void keep_row(rvm__group *g, LLVMValueRef row) {
-    const entry e = begin_entry(g);
-    LLVMBuildStore(g->k->b, row, e.at);
-    LLVMBuildStore(g->k->b, load_row(g, row, integers(g), NULL), e.old);
-    end_entry(g, &e, rvm__number(g, ROW));
+_Static_assert(RVM__NATIVE_RUN == 1 << RVM__MOST_GROUP, "no mask");
+void rvm__keep_run(rvm__group *g, LLVMValueRef run, LLVMValueRef was) {
+    LLVMTypeRef t = LLVMTypeOf(was);
+    const uint64_t n = LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;
+    if (g->logs) add_entry(g, was, run, rvm__number(g, n * RVM__NATIVE_RUN));
 }
 
 static void keep_each(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef m = mask ? mask : all_lanes(g);
-    const entry e = begin_entry(g);
-    LLVMBuildStore(b, where, e.at);
-    LLVMBuildStore(b, gather(g, where, integers(g), m), e.old);
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
-    end_entry(g, &e, LLVMBuildZExt(b, bits, g->k->i64, ""));
+    add_entry(g, gather(g, where, integers(g), m), where, LLVMBuildZExt(b, bits, g->k->i64, ""));
 }
 
 /* What stands there, so many elements behind `to`, which is to be replaced. */
@@ -219,49 +201,21 @@ static void keep(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef 
     LLVMValueRef row = g->logs && !mask ? rvm__side_by_side(g, to, element) : NULL;
     if (!g->logs) return;
     if (row)
-        keep_row(g, row);
+        rvm__keep_run(g, row, load_row(g, row, integers(g), NULL));
     else
         keep_each(g, rvm__addresses(g, to, element), mask);
 }
 
-static void put_back(rvm__group *g, const entry *e) {
-    LLVMBuilderRef b = g->k->b;
-    LLVMBasicBlockRef row = rvm__group_block(g, "row"), each = rvm__group_block(g, "each"), on = rvm__group_block(g, "on");
-    LLVMValueRef old = LLVMBuildLoad2(b, integers(g), e->old, ""), mask = LLVMBuildLoad2(b, g->k->i64, e->mask, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, mask, rvm__number(g, ROW), ""), row, each);
-    LLVMPositionBuilderAtEnd(b, row);
-    store_row(g, LLVMBuildLoad2(b, g->k->ptr, e->at, ""), old, NULL);
-    LLVMBuildBr(b, on);
-    LLVMPositionBuilderAtEnd(b, each);
-    mask = LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, LLVMIntTypeInContext(g->k->context, g->lanes), ""),
-                            LLVMVectorType(g->k->i1, g->lanes), "");
-    scatter(g, LLVMBuildLoad2(b, pointers(g), e->at, ""), old, mask);
-    LLVMBuildBr(b, on);
-    LLVMPositionBuilderAtEnd(b, on);
-}
-
 static void replay(rvm__group *g) {
     LLVMBuilderRef b = g->k->b;
-    LLVMBasicBlockRef next = rvm__group_block(g, "back"), some = rvm__group_block(g, "some"), on = rvm__group_block(g, "on");
-    LLVMBuildBr(b, next);
-    LLVMPositionBuilderAtEnd(b, next);
-    LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, n, rvm__number(g, 0), ""), on, some);
-    LLVMPositionBuilderAtEnd(b, some);
-    n = LLVMBuildSub(b, n, rvm__number(g, 1), "");
-    LLVMBuildStore(b, n, g->log_n);
-    const entry e = entry_at(g, n);
-    put_back(g, &e);
-    LLVMBuildBr(b, next);
-    LLVMPositionBuilderAtEnd(b, on);
-    LLVMValueRef args[3] = {LLVMGetParam(g->to, 0), LLVMBuildLoad2(b, g->k->i64, g->log_batches, ""),
-                            rvm__number(g, g->lanes)};
-    call_machine(g, "rvm__native_put_back", g->k->nothing, 3, args);
+    LLVMValueRef args[5] = {LLVMGetParam(g->to, 0), LLVMBuildLoad2(b, g->k->i64, g->log_kept, ""), rvm__number(g, g->lanes),
+                            g->log, LLVMBuildLoad2(b, g->k->i64, g->log_size, "")};
+    call_machine(g, "rvm__native_put_back", g->k->nothing, 5, args);
 }
 
 void rvm__take_back(rvm__group *g) {
     LLVMPositionBuilderAtEnd(g->k->b, g->bailed_out);
-    if (g->log_n) replay(g);
+    if (g->log) replay(g);
     if (g->mark) call_machine(g, "rvm__native_release", g->k->nothing, 2, (LLVMValueRef[]){LLVMGetParam(g->to, 0), g->mark});
     LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, RVM__GROUP_GAVE_UP, false));
     LLVMPositionBuilderAtEnd(g->k->b, g->adrift);
@@ -383,7 +337,7 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     const bool real = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMDoubleTypeKind;
     const bool private = rvm__memory_of(&g->flow, to) == RVM__PRIVATE_MEMORY;
     if (mask) v = LLVMBuildSelect(b, mask, v, real ? rvm__splat(g, LLVMConstReal(g->k->f64, -0.0)) : LLVMConstNull(t), "");
-    if (!private) keep(g, to, 0, mask);
+    if (!private && (row || rvm__is_varying(&g->flow, to))) keep(g, to, 0, mask);
     if (row) {
         LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
         store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);
@@ -391,6 +345,8 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
         add_each(g, rvm__addresses(g, to, 0), v, mask, real);
     else if (real)
         rvm__add_all(g, call, v);
-    else
+    else {
+        if (!private) rvm__keep_run(g, rvm__one(g, to), LLVMBuildLoad2(b, g->k->i64, rvm__one(g, to), ""));
         rvm__add_to(g, rvm__one(g, to), rvm__sum_of(g, v, false), false);
+    }
 }

@@ -68,10 +68,10 @@ typedef struct rvm__native_need {
                        (first_block.h) its part; in the code itself 0, likewise */
 } rvm__native_need;
 
-/* What stores of a group of lanes replaced, in the group's order, each of them by lane: addresses, what stood there, and a
- * mask; or, with RVM__NATIVE_ROW, elements side by side at the first address. A group keeps so many, and hands them over in
- * batches (lane_log.c). */
-enum { RVM__NATIVE_LOG = 128, RVM__NATIVE_ROW = 1 << 8 };
+/* What stores of a group of lanes replaced, in the group's order, in entries that are read from their ends: what stood
+ * there, by lane, addresses, by lane, and a mask of lanes; or elements side by side, the first one's address, and how many
+ * they are times RVM__NATIVE_RUN. A group keeps so many bytes, and hands them over when there are more (lane_log.c). */
+enum { RVM__NATIVE_LOG = 1 << 14, RVM__NATIVE_RUN = 1 << 8 };
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
 enum { RVM__NATIVE_LEVEL = 16 }; /* by how many bits a level of exact records is above a number, in one argument */
@@ -328,11 +328,10 @@ typedef struct rvm__native_symbol {
     const char *name;
     void *address;
 } rvm__native_symbol;
-/* lane_log.c: the next batch, behind so many; false: no memory, or there are too many. Then so many are put back, the last
- * store first. */
-bool rvm__native_keep_stores(rvm_machine *m, uint64_t batches, uint64_t lanes, char *const *at, const uint64_t *old,
-                             const uint64_t *mask);
-void rvm__native_put_back(rvm_machine *m, uint64_t batches, uint64_t lanes);
+/* lane_log.c: whole entries, behind so many bytes of them; false: no memory, or there are too many. All are put back, the
+ * last store first; `log`: those behind what is kept. */
+bool rvm__native_keep_stores(rvm_machine *m, uint64_t kept, const char *log, uint64_t size);
+void rvm__native_put_back(rvm_machine *m, uint64_t kept, uint64_t lanes, const char *log, uint64_t size);
 extern const rvm__native_symbol rvm__native_symbols[];
 extern const size_t rvm__native_nsymbols;
 
