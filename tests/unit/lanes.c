@@ -248,3 +248,48 @@ Test(lanes, discarded_arrays) {
     rvm_jit_free(j);
     rvm_program_free(p);
 }
+
+/* ---- what groups keep of additions, where memory has a limit: they are taken back, and instances run one by one ---- */
+
+enum { FEW_ADDED = 100, MANY_ADDED = 3000, ADDING = 19 };
+static const char adding[] = "fn f(s: real[m], r: real[k], c: i64[k], x: real[n])\nparallel i in 0..n\n"
+                             "for j in 0..k\nc[j] += i\nend\nfor j in 0..k\nr[j] += x[i]\nend\nfor j in 0..m\ns[j] += "
+                             "x[i]\nend\nassert x[i] > 0\nc[0] += 7 // (i + 1)\nend\nend\n";
+typedef struct added {
+    double s[MANY_ADDED], r[FEW_ADDED];
+    int64_t c[FEW_ADDED];
+} added;
+
+static void add(rvm_program *p, rvm_jit *j, const rvm_options *o, added *to) {
+    double x[ADDING];
+    rvm_machine *m;
+    for (int i = 0; i < ADDING; i++) x[i] = 0.1 * (i + 1);
+    memset(to, 0, sizeof *to);
+    rvm_arg a[] = {rvm_arg_array_f64(to->s, 1, (int64_t[]){MANY_ADDED}), rvm_arg_array_f64(to->r, 1, (int64_t[]){FEW_ADDED}),
+                   rvm_arg_array_i64(to->c, 1, (int64_t[]){FEW_ADDED}), rvm_arg_array_f64(x, 1, (int64_t[]){ADDING})};
+    cr_assert(!rvm_machine_new(p, o, &m, &e) && (!j || !rvm_jit_attach(j, m, &e)));
+    cr_assert(!rvm_call(m, 0, a, 4, &e), "%s", e.message);
+    rvm_machine_free(m);
+}
+
+Test(lanes, additions_taken_back) {
+    report rep = {.name = "lanes"};
+    rvm_jit_options jo = rvm_jit_options_default();
+    rvm_options o = rvm_options_default();
+    rvm_program *p = assemble_text(adding, NULL, &rep);
+    static added one, other;
+    unsigned grouped = 0;
+    rvm_jit *j;
+    jo.tiers = false, jo.cache = "", jo.notice = note_groups, jo.userdata = &grouped;
+    o.memory = 1 << 26;
+    cr_assert(p);
+    if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
+    for (int unchecked = 0; unchecked < 2; unchecked++) {
+        o.unchecked = unchecked;
+        add(p, NULL, &o, &one);
+        add(p, j, &o, &other);
+        cr_assert(grouped == 1 && !memcmp(&one, &other, sizeof one) && one.c[1] == ADDING * (ADDING - 1) / 2);
+    }
+    rvm_jit_free(j);
+    rvm_program_free(p);
+}
