@@ -84,7 +84,8 @@ static void add_term(line *l, LLVMValueRef v, int64_t times) {
 
 /* What wraps around does so alike in all that differ by a constant. */
 static void add_value(line *l, LLVMValueRef v, int64_t times) {
-    const LLVMOpcode op = LLVMIsABinaryOperator(v) ? LLVMGetInstructionOpcode(v) : LLVMRet;
+    const LLVMOpcode written = LLVMIsABinaryOperator(v) ? LLVMGetInstructionOpcode(v) : LLVMRet;
+    const LLVMOpcode op = written == LLVMOr && LLVMGetIsDisjoint(v) ? LLVMAdd : written;
     int64_t n;
     if (l->steps++ > MOST_STEPS || times > 1 << 20 || times < -(1 << 20))
         l->unknown = true;
