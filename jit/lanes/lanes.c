@@ -78,8 +78,16 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
         go_to_line_of(g, v);
         rvm__group_instruction(g, v, mask);
     }
-    rvm__add_what_waits(g);
     go_to_line_of(g, end);
+}
+
+/* Whether all lanes go on from node n to the next one, and only from there, or bail out: what waits to be added waits on. */
+static bool goes_straight_on(const rvm__group *g, uint32_t n, uint32_t end) {
+    const rvm__node *here = &g->flow.nodes[n];
+    if (here->nsucc != 1 || here->succ[0] == end) return false;
+    const rvm__node *next = &g->flow.nodes[here->succ[0]];
+    const bool turns = here->loop != RVM__NO_LOOP && g->flow.loops[here->loop].header == here->succ[0];
+    return next->loop == here->loop && next->nin == 1 && !turns;
 }
 
 static LLVMTypeRef mask_type(const rvm__group *g) {
@@ -227,6 +235,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
         if (enters) mask = enter_loop(g, l, mask);
         LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
         block(g, n, mask);
+        if (!goes_straight_on(g, n, end)) rvm__add_what_waits(g);
         if (!here->nsucc) break;
         if (here->bails_out) rvm__bail_out_where(g, LLVMGetCondition(ends), here->bails_out == 1, mask);
         const uint32_t next = leave_or_stay(g, l, n, &mask);

@@ -251,22 +251,23 @@ Test(lanes, discarded_arrays) {
 
 /* ---- what groups keep of additions, where memory has a limit: they are taken back, and instances run one by one ---- */
 
-enum { FEW_ADDED = 100, MANY_ADDED = 3000, ADDING = 19 };
-static const char adding[] = "fn f(s: real[m], r: real[k], c: i64[k], x: real[n])\nparallel i in 0..n\n"
-                             "for j in 0..k\nc[j] += i\nend\nfor j in 0..k\nr[j] += x[i]\nend\nfor j in 0..m\ns[j] += "
-                             "x[i]\nend\nassert x[i] > 0\nc[0] += 7 // (i + 1)\nend\nend\n";
+enum { ADDED = 100, OWN = 3000, ADDING = 19 };
+static const char adding[] = "fn f(s: real[m], c: i64[m], y: real[n, k], x: real[n])\nparallel i in 0..n\n"
+                             "for j in 0..m\ns[j] += x[i]\nend\nfor j in 0..m\nc[j] += i\nend\n"
+                             "for j in 0..k\ny[i, j] += x[i]\nend\nassert x[i] > 0\nc[0] += 7 // (i + 1)\nend\nend\n";
 typedef struct added {
-    double s[MANY_ADDED], r[FEW_ADDED];
-    int64_t c[FEW_ADDED];
+    double s[ADDED], y[ADDING * OWN];
+    int64_t c[ADDED];
 } added;
 
 static void add(rvm_program *p, rvm_jit *j, const rvm_options *o, added *to) {
+    const int64_t n = ADDED, shape[2] = {ADDING, OWN};
     double x[ADDING];
     rvm_machine *m;
     for (int i = 0; i < ADDING; i++) x[i] = 0.1 * (i + 1);
     memset(to, 0, sizeof *to);
-    rvm_arg a[] = {rvm_arg_array_f64(to->s, 1, (int64_t[]){MANY_ADDED}), rvm_arg_array_f64(to->r, 1, (int64_t[]){FEW_ADDED}),
-                   rvm_arg_array_i64(to->c, 1, (int64_t[]){FEW_ADDED}), rvm_arg_array_f64(x, 1, (int64_t[]){ADDING})};
+    rvm_arg a[] = {rvm_arg_array_f64(to->s, 1, &n), rvm_arg_array_i64(to->c, 1, &n), rvm_arg_array_f64(to->y, 2, shape),
+                   rvm_arg_array_f64(x, 1, shape)};
     cr_assert(!rvm_machine_new(p, o, &m, &e) && (!j || !rvm_jit_attach(j, m, &e)));
     cr_assert(!rvm_call(m, 0, a, 4, &e), "%s", e.message);
     rvm_machine_free(m);
