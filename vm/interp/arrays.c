@@ -174,21 +174,28 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     return RVM_OK;
 }
 
-/* How many of the first are near v, four at a time, and how far they are; what is not, or is no number, is behind them. */
+#ifdef __x86_64__
+static inline __m128d distances(const rvm_value *e, __m128d from) {
+    return _mm_andnot_pd(_mm_set1_pd(-0.0), _mm_sub_pd(_mm_loadu_pd(&e->f), from));
+}
+#endif
+
+/* How many of the first are near v, eight at a time, and how far they are; what is not, or is no number, is behind them. */
 static size_t many_agree(const rvm_value *e, size_t n, double v, double bound, double *worst) {
     size_t k = 0;
 #ifdef __x86_64__
-    const __m128d one = _mm_set1_pd(v), most = _mm_set1_pd(bound), sign = _mm_set1_pd(-0.0);
-    __m128d far[2] = {_mm_setzero_pd(), _mm_setzero_pd()};
-    for (; k + 4 <= n; k += 4) {
-        const __m128d x = _mm_andnot_pd(sign, _mm_sub_pd(_mm_loadu_pd(&e[k].f), one));
-        const __m128d y = _mm_andnot_pd(sign, _mm_sub_pd(_mm_loadu_pd(&e[k + 2].f), one));
-        if (_mm_movemask_pd(_mm_and_pd(_mm_cmple_pd(x, most), _mm_cmple_pd(y, most))) != 3) break;
-        far[0] = _mm_max_pd(far[0], x);
-        far[1] = _mm_max_pd(far[1], y);
+    const __m128d one = _mm_set1_pd(v), most = _mm_set1_pd(bound);
+    __m128d far = _mm_setzero_pd();
+    for (; k + 8 <= n; k += 8) {
+        const __m128d x[4] = {distances(e + k, one), distances(e + k + 2, one), distances(e + k + 4, one),
+                              distances(e + k + 6, one)};
+        const __m128d some = _mm_and_pd(_mm_cmple_pd(x[0], most), _mm_cmple_pd(x[1], most));
+        const __m128d others = _mm_and_pd(_mm_cmple_pd(x[2], most), _mm_cmple_pd(x[3], most));
+        if (_mm_movemask_pd(_mm_and_pd(some, others)) != 3) break;
+        far = _mm_max_pd(far, _mm_max_pd(_mm_max_pd(x[0], x[1]), _mm_max_pd(x[2], x[3])));
     }
     double each[2];
-    _mm_storeu_pd(each, _mm_max_pd(far[0], far[1]));
+    _mm_storeu_pd(each, far);
     *worst = fmax(each[0], each[1]);
 #endif
     return k;
