@@ -322,7 +322,7 @@ typedef struct entry {
 } entry;
 
 static entry entry_of(const site *s) {
-    const int mask_at = (int)strcspn(rvm__op_info[s->in->op].operands, "m");
+    const int mask_at = (int)rvm__positions_at((rvm_op)s->in->op);
     entry t = {.first = mask_at + 1, .n = s->in->nplaces - mask_at - 1};
     uint64_t mask = cell_of(s, mask_at, false)->u;
     t.followed = rvm__pair_of(s->op) != RVM_PAIR_stow && cell_of(s, 0, false)->i == 0 && mask < 1 << MOST_PLACES;

@@ -88,16 +88,11 @@ void rvm__entry_put(rvm__entry_places *s, int position, rvm_place place) {
     s->positions |= UINT64_C(1) << (position < RVM_MAX_ENTRY ? position : RVM_MAX_ENTRY);
 }
 
-/* The letter of the positions that an entry's places have: the places follow. */
-static int positions_at(const rvm_insn *in) {
-    return (int)strcspn(rvm__op_info[in->op].operands, "m");
-}
-
 /* `op` with the shadows in the entry, too. */
 static void move_slot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     const rvm_function *f = rvm__source(t);
     const rvm_place *q = places_of(t, in);
-    const int at = positions_at(in), shift = 1 << (t->level - 1);
+    const int at = (int)rvm__positions_at((rvm_op)in->op), shift = 1 << (t->level - 1);
     uint64_t left = (uint64_t)f->consts[q[at].slot - f->nregs].i;
     rvm__entry_places s = {.type = rvm__place_type(f, &q[at + 1])};
     rvm_place head[2];
@@ -113,7 +108,7 @@ static void move_slot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 /* The shadows of what is about to come back are discarded. */
 static void discard_shadows(rvm__derive *t, const rvm_insn *in) {
     const rvm_place *q = places_of(t, in);
-    for (int k = positions_at(in) + 1; k < in->nplaces; k++)
+    for (int k = (int)rvm__positions_at((rvm_op)in->op) + 1; k < in->nplaces; k++)
         if (rvm__active(t, &q[k])) rvm__discard(t, RVM_OP_drop, rvm__shadow_place(t, &q[k]));
 }
 

@@ -153,6 +153,12 @@ typedef struct rvm_change_info {
 extern const rvm_change_info rvm__change_info[RVM_CHANGE_COUNT];
 
 extern const rvm_op_info rvm__op_info[RVM_OP_LIMIT];
+/* Of what moves places, by their letter: the positions that they have in an entry of the trail; the places follow. */
+static inline uint32_t rvm__positions_at(rvm_op op) {
+    const char *letter = rvm__op_info[op].operands;
+    while (*letter && *letter != 'm') letter++;
+    return (uint32_t)(letter - rvm__op_info[op].operands);
+}
 extern const rvm_row_info rvm__row_info[RVM_ROW_COUNT];
 extern const uint8_t rvm__row_nan[RVM_ROW_COUNT]; /* operands whose NaN makes f one, of floating point, a bit for each */
 /* A row that may fail for the values that it finds (DOMAIN). */

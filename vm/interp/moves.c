@@ -105,7 +105,7 @@ static void begin(moving *w, rvm_machine *m, uint32_t fn, const rvm__xinsn *x) {
     w->f = &m->p->functions[fn];
     const rvm_insn *in = &w->f->code[x - m->codes[fn].x];
     w->stack = rvm__op_on_stack((rvm_op)in->op);
-    const uint32_t first = (uint32_t)strcspn(rvm__op_info[in->op].operands, "m") + 1;
+    const uint32_t first = rvm__positions_at((rvm_op)in->op) + 1;
     w->places = rvm__places(w->f, in) + first;
     w->nlanes = in->nplaces - first;
     w->first = first;

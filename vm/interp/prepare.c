@@ -286,7 +286,7 @@ static void prepare_trail(const preparation *p, const rvm_insn *in, const rvm_pl
     if (*operands == 'l') x->trail.level = (uint16_t)const_value(p, &places[0]);
     x->trail.appear = rvm__pair_of(in->op) == RVM_PAIR_recall;
     if (strchr(operands, 's')) x->trail.site = rvm__trail_site(p->m, rvm__insn_site(p->f, in));
-    for (int k = (int)strcspn(operands, "m") + 1; k < in->nplaces; k++) x->active |= place_active(p, &places[k]);
+    for (int k = (int)rvm__positions_at((rvm_op)in->op) + 1; k < in->nplaces; k++) x->active |= place_active(p, &places[k]);
 }
 
 /* What the part makes, once for the three ends of the region. */
