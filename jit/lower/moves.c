@@ -19,9 +19,8 @@ typedef struct moving {
 } moving;
 
 static moving moving_of(const rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
-    const char *operands = rvm__op_info[in->op].operands;
     const enum rvm_pair pair = rvm__pair_of(op);
-    moving w = {.x = x, .first = (uint32_t)strcspn(operands, "m") + 1, .pair = pair, .appear = pair == RVM_PAIR_recall};
+    moving w = {.x = x, .first = rvm__positions_at((rvm_op)in->op) + 1, .pair = pair, .appear = pair == RVM_PAIR_recall};
     w.places = rvm__places(e->f, in) + w.first;
     w.n = in->nplaces - w.first;
     w.back = pair == RVM_PAIR_recall ? op == RVM_OP_recall : rvm__is_inverse(op);
@@ -262,8 +261,9 @@ static void by_lanes(rvm__emit *e, const moving *w, bool seldom) {
     for (uint32_t n = 0; n < w->n; n++) make_lane(e, w, &s, n);
     LLVMValueRef args[5] = {e->frame.machine, rvm__known_number(e), LLVMConstInt(k->i32, e->control.pc, false), s.lanes,
                             LLVMConstInt(k->i32, w->back, false)};
-    LLVMValueRef moved = seldom ? rvm__call_seldom(e, "rvm__native_move", k->i1, 5, args)
-                                : rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
+    const bool one = w->n == 1 && w->places->kind != RVM_PLACE_ARRAY && w->pair != RVM_PAIR_stow;
+    const char *name = one ? "rvm__native_move_one" : "rvm__native_move";
+    LLVMValueRef moved = seldom ? rvm__call_seldom(e, name, k->i1, 5, args) : rvm__call_runtime(e, name, k->i1, 5, args);
     rvm__exit_if(e, LLVMBuildNot(k->b, moved, ""));
     for (uint32_t n = 0; n < w->n; n++) take_lane(e, w, &s, n);
 }

@@ -406,8 +406,7 @@ rvm_status rvm__unstow(rvm_machine *m, const rvm__xinsn *x, int level) {
     return move_here(m, x, level, true);
 }
 
-/* One scalar and the trail, as it mostly is; false: look closer. */
-static bool move_one(rvm_machine *m, const rvm__xinsn *x, const rvm__lane *l, bool back) {
+bool rvm__move_one(rvm_machine *m, const rvm__xinsn *x, const rvm__lane *l, bool back) {
     rvm_value *y = (rvm_value *)(void *)l->value;
     const rvm_value *top;
     if (!back) {
@@ -426,7 +425,6 @@ static bool move_one(rvm_machine *m, const rvm__xinsn *x, const rvm__lane *l, bo
 rvm_status rvm__move_lanes(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, const rvm__lane *lanes, bool back) {
     moving w;
     begin(&w, m, fn, x);
-    if (!w.stack && w.nlanes == 1 && !lanes->array && move_one(m, x, lanes, back)) return RVM_OK;
     memcpy(w.lanes, lanes, w.nlanes * sizeof *lanes);
     rvm_status status = check_lanes(&w);
     return status ? status : (back ? take : put_away)(&w, 0, x->trail.appear);

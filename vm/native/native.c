@@ -272,6 +272,10 @@ static bool rvm__native_move(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm
     return !rvm__move_lanes(m, fn, &m->codes[fn].x[pc], lanes, back);
 }
 
+static bool rvm__native_move_one(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm__lane *lane, uint32_t back) {
+    return rvm__move_one(m, &m->codes[fn].x[pc], lane, back) || rvm__native_move(m, fn, pc, lane, back);
+}
+
 /* Of the compiler's own library: LLVM calls it for the division of fix. */
 extern __int128 __divti3(__int128 a, __int128 b);
 
@@ -358,6 +362,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_top),
     SYMBOL(rvm__native_put),
     SYMBOL(rvm__native_move),
+    SYMBOL(rvm__native_move_one),
     SYMBOL(rvm__native_chunks),
     SYMBOL(rvm__native_array),
     SYMBOL(rvm__native_mark),

@@ -237,6 +237,8 @@ typedef struct rvm__lane {
 /* Instruction x of function fn, of which there may be no frame, with these lanes, in primal mode. back: from the trail or
  * the stack; else onto it. */
 rvm_status rvm__move_lanes(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, const rvm__lane *lanes, bool back);
+/* One scalar and the trail, as it mostly is; false: nothing has changed, look closer. */
+bool rvm__move_one(rvm_machine *m, const struct rvm__xinsn *x, const rvm__lane *l, bool back);
 
 /* ---- what is usual, inline; natively jit/lower/trail_inline.c has the same ---- */
 
