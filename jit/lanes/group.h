@@ -114,7 +114,11 @@ void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask);
 void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask);
 void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
-/* What stood in elements side by side, a vector or one of them, is kept if the group may bail out later. */
+
+/* log.c: what is kept where a group may bail out later. */
+/* Values that stood at addresses, and what tells them, as native.h says. */
+void rvm__keep_entry(rvm__group *g, LLVMValueRef values, LLVMValueRef addresses, LLVMValueRef tells);
+/* What stood in elements side by side, a vector or one of them, if it may. */
 void rvm__keep_run(rvm__group *g, LLVMValueRef run, LLVMValueRef was);
 void rvm__take_back(rvm__group *g); /* the block where it bails out */
 

@@ -3,11 +3,11 @@
  *   flow.c       an instance's values and blocks         graph.c      its control: loops, post-dominators
  *   uniform.c    what is the same in all instances         limits.c     whether it becomes a group
  *   lanes.c      the group, block by block                group.c      vectors, masks, bailing out
- *   addresses.c  where elements stand                    memory.c     loads and stores, and taking them back
+ *   addresses.c  where elements stand                    memory.c     loads and stores
  *   instructions.c, vectors.c   all else, functions of doubles    pairs.c      elements side by side
  *   order.c      additions whose order counts             adjacent.c   additions side by side
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
- *   checks.c     residues and magnitudes that checks leave
+ *   checks.c     residues and magnitudes that checks leave     log.c      what is kept to be taken back
  *
  * The instance is made by jit/lower/instance.c, and simplified by jit/llvm/simplify.c.
  */
