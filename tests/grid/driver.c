@@ -12,7 +12,6 @@
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -73,21 +71,55 @@ static long setting(const char *name, long usual) {
     return s && *s ? atol(s) : usual;
 }
 
-/* ---- threads as fibers: swapcontext enters one's stack once, _longjmp, without system calls, switches after that ---- */
+/* ---- threads as fibers ---- */
 
-enum { STACK = 1 << 20, MOST = 1024, WARP = 32 };
+/* Where one stopped. Elsewhere swapcontext serves, which is slow: it calls the system. */
+#ifdef __x86_64__
+typedef void *halt; /* its stack, and on it the registers that a function keeps */
+void rvm_grid_switch(halt *from, halt *to);
+__asm__(".text\n"
+        "rvm_grid_switch:\n"
+        "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq (%rsi), %rsp\n"
+        "    popq %r15\n    popq %r14\n    popq %r13\n    popq %r12\n    popq %rbx\n    popq %rbp\n"
+        "    ret\n");
+static void begin_at(halt *c, char *stack, size_t size, void (*f)(void)) {
+    enum { KEPT = 6 };
+    void **top = (void **)(void *)(stack + size / 16 * 16 - 2 * sizeof(void *));
+    memset(top - KEPT, 0, (KEPT + 2) * sizeof *top);
+    memcpy(top, &f, sizeof f); /* to which the switch returns */
+    *c = top - KEPT;
+}
+#else
+#include <ucontext.h>
+typedef ucontext_t halt;
+static void rvm_grid_switch(halt *from, halt *to) {
+    swapcontext(from, to);
+}
+static void begin_at(halt *c, char *stack, size_t size, void (*f)(void)) {
+    getcontext(c);
+    c->uc_stack.ss_sp = stack;
+    c->uc_stack.ss_size = size;
+    c->uc_link = NULL;
+    makecontext(c, f, 0);
+}
+#endif
+
+/* Stacks end at different places of a page, else the same few lines of a cache held what all threads use. */
+enum { STACK = 1 << 20, APART = 5 * 64, PLACES = 128, MOST = 1024, WARP = 32 };
 enum state { READY, SHUFFLES, WAITS, ENDED };
 typedef struct fiber {
     char *stack;
-    jmp_buf start, at; /* where its function begins; where it stopped */
+    halt at; /* where it stopped */
     enum state state;
     uint32_t mask, bits;
     uint64_t value, got; /* of a shuffle */
-    unsigned place;      /* of a barrier */
+    unsigned barrier;    /* at which it waits */
 } fiber;
 
 static fiber fibers[MOST];
-static jmp_buf scheduler;
+static halt scheduler;
 static unsigned running, threads;
 static void (*body)(void *);
 static void *argument;
@@ -99,32 +131,23 @@ static dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 static void stop(enum state s) {
     fibers[running].state = s;
-    if (_setjmp(fibers[running].at) == 0) _longjmp(scheduler, 1);
+    rvm_grid_switch(&fibers[running].at, &scheduler);
 }
-
-static ucontext_t entering;
 
 static void begin(void) {
-    if (_setjmp(fibers[running].start) == 0) setcontext(&entering);
     body(argument);
-    fibers[running].state = ENDED;
-    _longjmp(scheduler, 1);
-}
-
-static void make(fiber *f) {
-    f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (f->stack == MAP_FAILED) die("no memory for a thread's stack");
-    ucontext_t context;
-    getcontext(&context);
-    context.uc_stack.ss_sp = f->stack;
-    context.uc_stack.ss_size = STACK;
-    context.uc_link = NULL;
-    makecontext(&context, begin, 0);
-    swapcontext(&entering, &context);
+    stop(ENDED);
 }
 
 static void resume(fiber *f) {
-    if (_setjmp(scheduler) == 0) _longjmp(f->at, 1);
+    rvm_grid_switch(&scheduler, &f->at);
+}
+
+static void make_ready(fiber *f) {
+    if (!f->stack) f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (f->stack == MAP_FAILED) die("no memory for a thread's stack");
+    begin_at(&f->at, f->stack, STACK - (size_t)(f - fibers) % PLACES * APART, begin);
+    f->state = READY;
 }
 
 static uint64_t shuffle(uint32_t mask, uint64_t value, uint32_t from) {
@@ -180,8 +203,8 @@ static bool pass_barrier(void) {
     for (unsigned k = 0; k < threads; k++) {
         if (fibers[k].state == READY || fibers[k].state == SHUFFLES) return false;
         if (fibers[k].state != WAITS) continue;
-        if (any && fibers[k].place != place) die("threads wait at different barriers");
-        place = fibers[k].place;
+        if (any && fibers[k].barrier != place) die("threads wait at different barriers");
+        place = fibers[k].barrier;
         any = true;
     }
     for (unsigned k = 0; k < threads; k++)
@@ -190,12 +213,7 @@ static bool pass_barrier(void) {
 }
 
 static void run_cta(void) {
-    for (running = 0; running < threads; running++) {
-        fiber *f = &fibers[running];
-        if (!f->stack) make(f);
-        memcpy(&f->at, &f->start, sizeof f->at);
-        f->state = READY;
-    }
+    for (unsigned k = 0; k < threads; k++) make_ready(&fibers[k]);
     for (bool moved = true; moved;) {
         moved = false;
         for (running = 0; running < threads; running++) {
@@ -248,7 +266,7 @@ void *rvm_grid_shared(void) {
     return shared_memory;
 }
 void rvm_grid_barrier(uint32_t place) {
-    fibers[running].place = place;
+    fibers[running].barrier = place;
     stop(WAITS);
 }
 static void begin_shared(void) {
