@@ -129,7 +129,7 @@ Test(lanes, fuel, .timeout = 120) {
 }
 
 Test(lanes, cancel, .timeout = 120) {
-    for (int n = 0; n < BLOCKS; n++) ends(&blocks[n], 0, blocks[n].lost ? 200 : 2, RVM_ERR_CANCELLED);
+    for (int n = 0; n < BLOCKS; n++) ends(&blocks[n], 0, blocks[n].lost ? 50 : 2, RVM_ERR_CANCELLED);
 }
 
 static void is_as_ever(const block *b) {
