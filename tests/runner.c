@@ -583,7 +583,7 @@ static unsigned run_phase(test_case *t, int phase) {
     return found;
 }
 
-enum { ORDERS, NATIVE, ENGINES, DEVICE, LIBM, OPTIONS };
+enum { ORDERS, NATIVE, ENGINES, DEVICE, LIBM, LEVEL, OPTIONS };
 
 static bool run_file(const char *path, const natives *native, const int option[OPTIONS]) {
     test_case t = {.path = path,
@@ -619,14 +619,14 @@ static bool run_file(const char *path, const natives *native, const int option[O
     return t.rep.failures == 0;
 }
 
-/* runner [--orders N] [--native N] [--engines N] [--device 1] [--libm 1] FILE...: derivatives of order N at most are
- * checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine of
- * the interpreter, another for another directive. --device N: natively, parallel blocks on N devices (RVM_CUDA_DRIVER:
+/* runner [--orders N] [--native N] [--engines N] [--device 1] [--libm 1] [--level N] FILE...: derivatives of order N at most
+ * are checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine
+ * of the interpreter, another for another directive. --device N: natively, parallel blocks on N devices (RVM_CUDA_DRIVER:
  * tests/grid), 4 at most; of several, that some ran on more than one is wanted. --libm 1: with the C library's elementary
- * functions, where SLEEF's are there: without them, all are. */
+ * functions, where SLEEF's are there: without them, all are. --level N: of native code's optimisation, 0 unless given. */
 int main(int argc, char **argv) {
-    static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--libm"};
-    int first = 1, option[OPTIONS] = {INT_MAX, 1, 0, 0, 0};
+    static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--libm", "--level"};
+    int first = 1, option[OPTIONS] = {INT_MAX, 1, 0, 0, 0, 0};
     for (; first + 2 < argc && argv[first][0] == '-'; first += 2)
         for (int k = 0; k < OPTIONS; k++)
             if (!strcmp(argv[first], names[k])) option[k] = atoi(argv[first + 1]);
@@ -635,7 +635,7 @@ int main(int argc, char **argv) {
     if (option[LIBM] && rvm_math_choose(RVM_MATH_SLEEF, &math, NULL)) return 77;
     report rep = {.name = "runner"};
     natives native = {0};
-    if (option[NATIVE] >= 0) native_open(&native, 0, 2, !option[DEVICE], &rep);
+    if (option[NATIVE] >= 0) native_open(&native, (unsigned)option[LEVEL], 2, !option[DEVICE], &rep);
     if (option[DEVICE] && native.any) good = native_open_device(&native, option[DEVICE], &rep) && good;
     for (int k = first; k < argc; k++) good = run_file(argv[k], &native, option) && good;
     if (native.device) good = native_device_ran(&native, option[DEVICE]) && good;

@@ -12,7 +12,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-enum { AT_ONCE = 8, HALF = AT_ONCE / 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
+enum { AT_ONCE = 8, HALF = AT_ONCE / 2, PAIR = 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
 
 /* ---- which loops are unrolled ---- */
 
@@ -186,6 +186,21 @@ static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMVa
     if (other) add_part(g, other, v, HALF, HALF);
 }
 
+/* Two side by side, in the order of instances. */
+static void add_pair(rvm__group *g, LLVMValueRef to, const LLVMValueRef *v) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef sum = LLVMBuildLoad2(b, LLVMVectorType(g->k->f64, PAIR), to, "");
+    LLVMSetAlignment(sum, 8);
+    rvm__keep_run(g, to, sum);
+    for (unsigned n = 0; n < AT_ONCE; n++) {
+        const unsigned l = g->ordered > 0 ? n : AT_ONCE - 1 - n;
+        LLVMValueRef each[PAIR] = {LLVMConstInt(g->k->i32, l, false), LLVMConstInt(g->k->i32, AT_ONCE + l, false)};
+        LLVMValueRef row = LLVMBuildShuffleVector(b, v[0], v[1], LLVMConstVector(each, PAIR), "");
+        sum = LLVMBuildFAdd(b, sum, row, "");
+    }
+    LLVMSetAlignment(LLVMBuildStore(b, sum, to), 8);
+}
+
 /* What stands there, to be replaced. */
 static LLVMValueRef element_kept(rvm__group *g, LLVMValueRef where) {
     LLVMValueRef was = LLVMBuildLoad2(g->k->b, g->k->f64, where, "");
@@ -193,7 +208,8 @@ static LLVMValueRef element_kept(rvm__group *g, LLVMValueRef where) {
     return was;
 }
 
-/* What each lane has, in the order of instances. */
+/* What each lane has, in the order of instances. Of such chains to elements side by side LLVM 19's superword vectorizer
+ * makes vectors that lose what is the same in all lanes: a fence, which is no instruction, keeps it from them. */
 static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef sum = element_kept(g, where);
@@ -201,7 +217,7 @@ static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
         const unsigned l = g->ordered > 0 ? n : g->lanes - 1 - n;
         sum = LLVMBuildFAdd(b, sum, rvm__lane_of(g, v, l), "");
     }
-    LLVMBuildStore(b, sum, where);
+    LLVMBuildStore(b, rvm__vector_intrinsic(g, "llvm.arithmetic.fence", 1, &g->k->f64, 1, &sum), where);
 }
 
 static void add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
@@ -226,18 +242,13 @@ void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
     if (!wait_to_add(g, call, v)) add_at_once(g, call, v);
 }
 
-/* Whether so many from that one on are side by side, going up or down: a step, or 0. */
-static int side_by_side(const rvm__group *g, unsigned first, unsigned n, const unsigned *same, unsigned many) {
-    const line x = line_of(g, LLVMGetOperand(g->waiting[same[first]].call, 0));
-    int step = 0;
-    for (unsigned k = 1; k < many; k++) {
-        if (first + k >= n) return 0;
-        const line y = line_of(g, LLVMGetOperand(g->waiting[same[first + k]].call, 0));
-        const int64_t far = y.offset - x.offset, now = k == 1 ? far : step * (int64_t)k;
-        if (far != now || (far != 8 && far != -8 && k == 1)) return 0;
-        if (k == 1) step = (int)far;
-    }
-    return step;
+/* Whether so many from that one on are side by side; same: ascending. */
+static bool are_side_by_side(const rvm__group *g, const unsigned *same, unsigned n, unsigned many) {
+    if (many > n) return false;
+    const line x = line_of(g, LLVMGetOperand(g->waiting[same[0]].call, 0));
+    for (unsigned k = 1; k < many; k++)
+        if (line_of(g, LLVMGetOperand(g->waiting[same[k]].call, 0)).offset - x.offset != 8 * (int64_t)k) return false;
+    return true;
 }
 
 static void add_waiting(rvm__group *g, unsigned n) {
@@ -250,18 +261,24 @@ typedef struct four { /* side by side, ascending; wait for another four */
     bool any;
 } four;
 
-/* As many as are given, from the lowest on, in v; where that stands. */
-static LLVMValueRef take(rvm__group *g, const unsigned *run, int step, unsigned many, LLVMValueRef *v) {
-    for (unsigned i = 0; i < many; i++) v[i] = g->waiting[run[step > 0 ? i : many - 1 - i]].v;
-    return rvm__one(g, LLVMGetOperand(g->waiting[run[step > 0 ? 0 : many - 1]].call, 0));
+/* As many as are given, in v; where they stand. */
+static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVMValueRef *v) {
+    for (unsigned i = 0; i < many; i++) v[i] = g->waiting[run[i]].v;
+    return rvm__one(g, LLVMGetOperand(g->waiting[run[0]].call, 0));
 }
 
-static void add_four(rvm__group *g, const unsigned *run, int step, four *before) {
-    LLVMValueRef to = take(g, run, step, HALF, before->v + (before->any ? HALF : 0));
+static void add_four(rvm__group *g, const unsigned *run, four *before) {
+    LLVMValueRef to = take(g, run, HALF, before->v + (before->any ? HALF : 0));
     if (before->any) add_eight(g, before->to, to, before->v);
     before->to = to;
     memcpy(before->at, run, sizeof before->at);
     before->any = !before->any;
+}
+
+/* Among those before, by where it stands; of two at one place the first one first. */
+static void insert(const rvm__group *g, unsigned *same, unsigned n, unsigned k, int64_t offset) {
+    while (n && line_of(g, LLVMGetOperand(g->waiting[same[n - 1]].call, 0)).offset > offset) same[n] = same[n - 1], n--;
+    same[n] = k;
 }
 
 /* Those at a constant distance from the first, which goes with them if it can. */
@@ -271,19 +288,22 @@ static void add_with(rvm__group *g, unsigned first, four *before) {
     for (unsigned k = first; k < g->nwaiting; k++) {
         if (g->waiting[k].taken) continue;
         const line y = line_of(g, LLVMGetOperand(g->waiting[k].call, 0));
-        if (k == first || are_parallel(&x, &y)) same[n++] = k;
+        if (k == first || are_parallel(&x, &y)) insert(g, same, n++, k, y.offset);
     }
-    for (unsigned k = 0; k < n;) {
-        const int eight = side_by_side(g, k, n, same, AT_ONCE), step = side_by_side(g, k, n, same, HALF);
+    for (unsigned k = 0, some; k < n; k += some) {
         LLVMValueRef v[AT_ONCE];
-        if (eight)
-            add_eight(g, take(g, same + k, eight, AT_ONCE, v), NULL, v);
-        else if (step)
-            add_four(g, same + k, step, before);
+        some = AT_ONCE;
+        while (!are_side_by_side(g, same + k, n - k, some)) some /= 2;
+        if (some == PAIR && !g->ordered) some = 1;
+        if (some == AT_ONCE)
+            add_eight(g, take(g, same + k, AT_ONCE, v), NULL, v);
+        else if (some == HALF)
+            add_four(g, same + k, before);
+        else if (some == PAIR)
+            add_pair(g, take(g, same + k, PAIR, v), v);
         else
             add_waiting(g, same[k]);
-        for (unsigned i = k; i < k + (eight ? AT_ONCE : step ? HALF : 1); i++) g->waiting[same[i]].taken = true;
-        k += eight ? AT_ONCE : step ? HALF : 1;
+        for (unsigned i = k; i < k + some; i++) g->waiting[same[i]].taken = true;
     }
 }
 
@@ -291,6 +311,10 @@ void rvm__add_what_waits(rvm__group *g) {
     four one = {.any = false};
     for (unsigned k = 0; k < g->nwaiting; k++)
         if (!g->waiting[k].taken) add_with(g, k, &one);
-    for (unsigned k = 0; k < HALF && one.any; k++) add_waiting(g, one.at[k]);
+    for (unsigned k = 0; k < HALF && one.any; k += PAIR)
+        if (g->ordered)
+            add_pair(g, rvm__behind(g, one.to, rvm__number(g, 8 * k)), one.v + k);
+        else
+            add_waiting(g, one.at[k]), add_waiting(g, one.at[k + 1]);
     g->nwaiting = 0;
 }
