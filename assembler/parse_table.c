@@ -82,13 +82,15 @@ static bool read_variant(parser *p, span at) {
     else {
         uint32_t n = program->signatures[program->variants[number].signature].nparams;
         if (!take_below(p, RVM_TRANSFORM_COUNT, &kind) || !take_below(p, RVM_MAX_ORDER, &level) ||
-            !take_below(p, 4, &stack) || !take_active(p, n, active) || !take_below(p, program->nsignatures, &v.signature))
+            !take_below(p, (RVM__ADDS_AGAIN + 1) << 2, &stack) || !take_active(p, n, active) ||
+            !take_below(p, program->nsignatures, &v.signature))
             return false;
         v.parent = number;
         v.kind = (uint8_t)kind;
         v.level = (uint8_t)level;
         v.stack = stack & 1;
-        v.paired = stack >> 1;
+        v.paired = stack >> 1 & 1;
+        v.borrowing = (uint8_t)(stack >> 2);
         got = rvm__variant_make(program, &v);
     }
     if (got < 0) {

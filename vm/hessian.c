@@ -166,6 +166,38 @@ static bool note_change(const site *s, change *c) {
     return true;
 }
 
+/* ---- what a compute part borrows, in exact runs: rows are set aside, and added again, with the shadows ---- */
+
+static const rvm__key ON_RECORD = UINT64_C(1) << 63; /* in keys of what has no address */
+
+/* Of place k of the last instruction that set something aside. */
+static rvm__key aside_key(const site *s, int k) {
+    const rvm__key at = ON_RECORD | ON_RECORD >> 1 | (rvm__key)rvm__exact_depth(s->m) << 43;
+    return at | (rvm__key)(rvm__borrowed_bits(s->m) << 3) | (rvm__key)k;
+}
+
+static bool is_borrowed(const site *s, int target) {
+    const bool floating = rvm__is_floating(rvm__place_type(s->f, &s->places[target]));
+    if (!s->m->exact.borrowing || !floating || !rvm__op_is_recorded(s->op)) return false;
+    return rvm__op_is_update(s->op) || rvm__change_info[rvm__change_of(s->op)].exact == RVM_EXACTLY_WHOLE;
+}
+
+static bool set_aside(const site *s, const rvm__key *key, int n) {
+    bool good = true;
+    for (int k = 0; k < n && good; k++) good = rvm__sym_rename(s->h, key[k], aside_key(s, k));
+    return good;
+}
+
+/* at: as aside_key was for place 0, before the step. */
+static bool add_again(const site *s, const rvm__key *key, int n, rvm__key at) {
+    bool good = true;
+    for (int k = 0; k < n && good; k++) {
+        good = rvm__sym_shear(s->h, at | (rvm__key)k, key[k], 1);
+        rvm__sym_drop(s->h, at | (rvm__key)k);
+    }
+    return good;
+}
+
 /* ---- arrays that appear, in one piece: their elements are all the value of `new` ---- */
 
 static bool bring_elements(const site *s, const rvm__array *a) {
@@ -225,11 +257,14 @@ static bool has_row(const site *s, int k, bool drop) {
     return has;
 }
 
-/* A position in the entry that is on top of the trail, level 0: the address of its value's cell, and the number of the
- * position, of which a key has room for four. 0: there is none. */
+/* A position in the entry that is on top of the trail, level 0: the address of its value's cell, or of a flag, which has
+ * none, its number at its depth; and the number of the position, of which a key has room for four. 0: there is none. */
 static rvm__key cell_key(const site *s, int place) {
+    const rvm__trail_stack *t = s->m->trail.now;
     const rvm_value *top = rvm__trail_top_cell(s->m);
-    return top && place < MOST_PLACES ? (rvm__key)(uintptr_t)top | 4 | (rvm__key)place : 0;
+    const rvm__key flag = t->flags ? ON_RECORD | (rvm__key)rvm__exact_depth(s->m) << 43 | (rvm__key)(t->flags << 3) : 0;
+    const rvm__key entry = top ? (rvm__key)(uintptr_t)top : t->last != RVM__TRAIL_BOTTOM ? flag : 0;
+    return entry && place < MOST_PLACES ? entry | 4 | (rvm__key)place : 0;
 }
 
 /* ---- one instruction ---- */
@@ -247,10 +282,12 @@ static rvm_status machine_step(rvm_machine *m) {
 
 static rvm_status step_update(const site *s) {
     update u;
-    const bool noted = note_update(s, &u);
+    const bool noted = note_update(s, &u), borrowed = is_borrowed(s, 0);
+    const rvm__key aside = borrowed ? aside_key(s, 0) : 0;
     const rvm_status status = machine_step(s->m);
     if (status || !noted) return status;
-    GOOD(bring_update(s, &u));
+    if (borrowed && s->m->exact.borrowing == RVM__SETS_ASIDE) GOOD(set_aside(s, u.key, 1));
+    GOOD(bring_update(s, &u) && (!borrowed || add_again(s, u.key, 1, aside)));
 }
 
 static rvm_status step_change(const site *s) {
@@ -259,11 +296,14 @@ static rvm_status step_change(const site *s) {
     c.first = c.info->conditional;
     c.inputs = c.info->places + c.info->operands;
     const bool taken = !c.first || cell_of(s, 0, false)->i != 0, noted = note_change(s, &c);
+    const bool borrowed = is_borrowed(s, c.first);
+    const rvm__key aside = borrowed ? aside_key(s, 0) : 0;
     const rvm_status status = machine_step(s->m);
     if (status || !taken || !noted) return status;
+    if (borrowed && s->m->exact.borrowing == RVM__SETS_ASIDE) GOOD(set_aside(s, c.key, c.info->places));
     for (int k = 0; k < c.inputs; k++) x[k] = value_of(s, c.first + k);
     rvm__change_jets(s->m->math, s->op, x, c.f);
-    GOOD(bring_change(s->h, &c));
+    GOOD(bring_change(s->h, &c) && (!borrowed || add_again(s, c.key, c.info->places, aside)));
 }
 
 static rvm_status step_stack(const site *s) {

@@ -129,6 +129,7 @@ typedef struct rvm__code {
 /* Bits of a region that runs, in its hidden slot (interp/control.inc): its compute part runs once more; a sweep goes on
  * outside of it; the surroundings restore every bit, but for the course of the run; what it made is to be forgotten. */
 enum { RVM__REGION_AGAIN = 1, RVM__REGION_SWEEPS = 2, RVM__REGION_RESTORES = 4, RVM__REGION_FORGETS = 8 };
+enum { RVM__REGION_BORROWING = 16 }; /* times rvm__borrowing of the part around */
 
 /* ---- frames and arrays ---- */
 
@@ -167,11 +168,13 @@ enum { RVM__MARK_BITS = 2, RVM__MARK_RUN = 48 }; /* of a mark of guard.c: where 
 typedef struct rvm__exact_run {
     bool restoring; /* the instructions that run take back what was recorded */
     /* Whose stack the next step is on: that of the program's values, or that of the arithmetic of shadows in adjoints, which
-     * goes on while the other is taken back; where only values are recorded, it has none. */
-    enum { RVM__OF_VALUES, RVM__OF_SHADOWS, RVM__EXACT_LEVELS } level;
-    unsigned levels; /* that the prepared code uses */
+     * goes on while the other is taken back; where only values are recorded, it has none. Or that of shadows that sweeps set
+     * aside. */
+    enum { RVM__OF_VALUES, RVM__OF_SHADOWS, RVM__OF_BORROWED, RVM__EXACT_LEVELS } level;
+    unsigned levels; /* that the prepared code uses, but for that of shadows that are set aside */
     bool values_only;
-    rvm__bits *bits; /* by depth of compute parts, at each by level */
+    enum rvm__borrowing borrowing; /* of the sweep that is on */
+    rvm__bits *bits;               /* by depth of compute parts, at each by level */
     size_t nbits;
     uint64_t updates, recorded, held, peak; /* updates and bits recorded since the statistics began; bits held */
     /* While native code runs, at the present depth, if values are kept whole there (exact_run.c): where the next one goes,

@@ -32,11 +32,11 @@ static bool is_flag(const rvm_program *p, const rvm_function *f, uint16_t reg) {
     return true;
 }
 
-/* What the instruction with a site moves, if it is one register; else -1. */
+/* The value that the instruction with a site moves, if it is a register; else -1. An entry in which other places stand that
+ * are not 0 is no flag. */
 static int32_t register_moved(const rvm_function *f, const rvm_insn *in) {
     const size_t first = rvm__op_sets((rvm_op)in->op) ? 0 : rvm__positions_at((rvm_op)in->op) + 1;
     const rvm_place *q = rvm__places(f, in);
-    if (!rvm__op_sets((rvm_op)in->op) && in->nplaces != first + 1) return -1;
     return q[first].kind == RVM_PLACE_SLOT && q[first].slot < f->nregs ? q[first].slot : -1;
 }
 

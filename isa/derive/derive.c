@@ -6,7 +6,8 @@
  *     segment n - 1 ; C again ; endsegment n - 1 ; B's adjoint ; segment n - 1 ; C's adjoint ; endsegment n - 1
  *
  * C runs again as it is, the shadows of what it leaves appearing beside, unless it borrows (activity.h): then as the adjoint
- * of its inverse. The segments are left out where C does nothing with a trail, but for exact runs, which record as on one.
+ * of its inverse, which in exact runs sets shadows aside (borrow.c). The segments are left out where C does nothing with a
+ * trail, but for exact runs, which record as on one.
  * Where nothing in C has a shadow, either, its adjoint is C backward, and all of it a region around B's adjoint, which
  * engines know to shorten (elision.h). A region that ends by `forget` has these adjoints too: C again, with what it
  * overwrites kept, so that C's adjoint can take it back.
@@ -77,8 +78,10 @@ static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint8_t fla
         if (!rvm__active(t, &q[k])) lent[k] = n;
         places[n++] = lent[k] ? rvm__lend(t, &q[k]) : rvm__shadow_place(t, &q[k]);
     }
+    rvm__borrow_before(t, in, active);
     const uint32_t at = rvm__add(t, op, 0, flags, n, places);
     if (!t->status) t->g.code[at].target = target;
+    rvm__borrow_behind(t, in, active);
     for (int k = in->nplaces; k-- > 0;) /* arrays are nested */
         if (lent[k]) rvm__take_lent(t, &q[k], places[lent[k]]);
 }
@@ -118,7 +121,8 @@ static uint32_t derive_variant(rvm__derive *t, uint32_t parent, rvm_transform ki
                            .kind = (uint8_t)kind,
                            .level = kind == RVM_INVERSE ? 0 : t->level,
                            .stack = kind != RVM_INVERSE && t->a.stack,
-                           .paired = kind == RVM_ADJOINT && rvm__takes_back(t),
+                           .paired = rvm__pairs(t, kind),
+                           .borrowing = (uint8_t)(kind == RVM_ADJOINT ? t->borrowing : RVM__TAKES_ALONG),
                            .active = (uint8_t *)(uintptr_t)active};
     const int64_t out = t->status ? 0 : rvm__variant_derive(t->p, &v);
     if (out == -1) rvm__derive_fail(t, RVM_ERR_MEMORY);
@@ -198,6 +202,8 @@ static void emit_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style styl
     const rvm_op op = (rvm_op)in.op;
     t->pc = pc;
     t->step = style == RVM__SWEEP ? step : 1;
+    if (t->borrowing && rvm__op_on_trail(op) && rvm__is_inverse(op) && rvm__pair_of(op) != RVM_PAIR_segment)
+        rvm__borrow_refuse(t, "is there while something is taken from the trail"); /* on which it would stand */
     switch (style) {
     case RVM__COPY: copy(t, &in, op); return;
     case RVM__INVERT: copy(t, &in, rvm__op_inverse(op)); return;
@@ -269,9 +275,20 @@ static void mark_leaves(rvm__derive *t, region r, uint8_t value) {
     }
 }
 
+/* C's adjoint, or that of its inverse; borrowing: where C borrows, and runs are exact. */
+static void sweep_borrowing(rvm__derive *t, region r, int step, enum rvm__borrowing borrowing) {
+    const enum rvm__borrowing around = t->borrowing;
+    const uint32_t part = t->part;
+    t->borrowing = t->p->exact && t->borrows[r.compute] ? borrowing : RVM__TAKES_ALONG;
+    t->part = ++t->nparts;
+    walk(t, r.compute + 1, r.begin, step, RVM__SWEEP);
+    t->borrowing = around;
+    t->part = part;
+}
+
 static void run_again(rvm__derive *t, region r) {
     if (t->borrows[r.compute]) {
-        walk(t, r.compute + 1, r.begin, 1, RVM__SWEEP);
+        sweep_borrowing(t, r, 1, RVM__SETS_ASIDE);
         return;
     }
     mark_leaves(t, r, 1);
@@ -317,7 +334,7 @@ static void sweep_region(rvm__derive *t, region r, int step) {
     note_here(t, step < 0 ? r.begin : r.undo, step, true);
     segment(t, r.begin, touches, RVM_OP_segment);
     t->again++;
-    walk(t, r.compute + 1, r.begin, -1, RVM__SWEEP);
+    sweep_borrowing(t, r, -1, RVM__ADDS_AGAIN);
     t->again--;
     note_here(t, r.compute, -1, true);
     segment(t, r.compute, touches, RVM_OP_endsegment);
@@ -432,6 +449,7 @@ rvm_status rvm__derive_code(rvm__derive *t) {
     const uint32_t n = rvm__source(t)->ncode;
     rvm_op op;
     const rvm_rule *rule = rvm__has_shadows(t) ? find_rule(t, &op) : NULL;
+    if (rule && t->borrowing) rvm__borrow_refuse(t, "a function changes whose adjoint is written by hand");
     if (rule) {
         by_rule(t, rule, op);
         return t->status;

@@ -7,6 +7,7 @@
  *   derive_update.c   updates, by the formulas of rows and families
  *   derive_change.c   changes in place
  *   derive_op.c       the other instructions
+ *   borrow.c          shadows of what a compute part borrows, in exact runs
  *   derive_rows.c     arrays whose shadow is made row by row
  *   derive_function.c the new function begun and ended; source names
  *   derive_emit.c     registers, places and instructions of the new function
@@ -35,7 +36,8 @@ typedef struct rvm__request {
     rvm_transform kind;
     uint8_t level;           /* 0: the natural one, the order of `of` */
     bool stack;              /* the stack carries shadows */
-    bool paired;             /* of an adjoint for exact runs: what it takes back has been recorded just before (derive.c) */
+    bool paired;             /* as of rvm__derivation */
+    uint8_t borrowing;       /* likewise */
     const uint8_t *active;   /* by parameter; NULL: every real */
     const rvm__reach *reach; /* of the first nreach functions; NULL: not known */
     uint32_t nreach;
@@ -81,6 +83,11 @@ typedef struct rvm__derive {
     bool paired;
     unsigned again;
     int step;
+    /* Of an adjoint for such runs (borrow.c): in the run of a compute part, whose number is `part`; 0: of none here. */
+    enum rvm__borrowing borrowing;
+    uint32_t part, nparts;
+    uint32_t *around, *part_of; /* by register: the open block, + 1, that has it as an accumulator, or 0; `part` there */
+    uint32_t sums;              /* open blocks whose instances may add into the same elements */
     uint32_t *next_site;
     const struct rvm__verifier *v; /* of the source: what is present at the ends of compute parts */
 } rvm__derive;
@@ -114,7 +121,8 @@ void rvm__temp_array_free(rvm__derive *t, rvm_place q);
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places);
 #define RVM__ADD(t, op, row, flags, ...)                                                                                    \
     rvm__add(t, op, row, flags, (int)(sizeof((rvm_place[]){__VA_ARGS__}) / sizeof(rvm_place)), (rvm_place[]){__VA_ARGS__})
-bool rvm__takes_back(const rvm__derive *t); /* what adjoints take back here was recorded before */
+bool rvm__takes_back(const rvm__derive *t);                /* what adjoints take back here was recorded before */
+bool rvm__pairs(const rvm__derive *t, rvm_transform kind); /* what is called is to be `paired` */
 /* Of what stands for an instruction on values. What stood in an adjoint for exact runs has no further derivatives for them:
  * RVM_FLAG_RESTORE alone, which is refused there. */
 uint8_t rvm__value_flags(const rvm__derive *t, const rvm_insn *in);
@@ -137,6 +145,19 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op); /* the ad
 void rvm__tangent_update(rvm__derive *t, const rvm_insn *in, rvm_op op);
 void rvm__scale_shadow(rvm__derive *t, const rvm_insn *in,
                        rvm_op op); /* of what SCALEs it (inplace.def), its value being there */
+
+/* ---- borrow.c ---- */
+/* Whether the shadow of a place that the instruction changes, active and real, is not to go along through it. */
+bool rvm__sets_aside(rvm__derive *t, const rvm_insn *in);
+/* The shadow goes onto the trail, or is added again. */
+void rvm__set_aside(rvm__derive *t, rvm_place shadow);
+void rvm__add_again(rvm__derive *t, rvm_place shadow);
+/* Whether the target of an update is a scalar that others set aside: the caller, or around a block. */
+bool rvm__is_aside(const rvm__derive *t, const rvm_place *q);
+void rvm__borrow_refuse(rvm__derive *t, const char *what); /* UNSUPPORTED: what the part borrows, that */
+/* Before and behind a call, and an end of a block, in a sweep. */
+void rvm__borrow_before(rvm__derive *t, const rvm_insn *in, const uint8_t *active);
+void rvm__borrow_behind(rvm__derive *t, const rvm_insn *in, const uint8_t *active);
 
 /* ---- derive_change.c ---- */
 void rvm__derive_change(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep); /* of class IN_PLACE */

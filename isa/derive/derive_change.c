@@ -67,6 +67,12 @@ void rvm__derive_change(rvm__derive *t, const rvm_insn *in, rvm_op op, bool swee
         rvm__add_value(t, in, does);
         return;
     }
+    const bool apart = sweep && rvm__sets_aside(t, in);
+    if (apart && t->borrowing == RVM__SETS_ASIDE) {
+        for (int k = 0; k < info->places; k++) rvm__set_aside(t, rvm__shadow_place(t, &c.q[k]));
+        rvm__add_value(t, in, does);
+        return;
+    }
     if (first) add_terms(&c);
     if (before && !c.back) on_shadows(&c), add_terms(&c);
     rvm__add_value(t, in, does);
@@ -76,4 +82,5 @@ void rvm__derive_change(rvm__derive *t, const rvm_insn *in, rvm_op op, bool swee
     else if (!before || c.back)
         on_shadows(&c);
     if (!before && !first) add_terms(&c);
+    for (int k = info->places; apart && k-- > 0;) rvm__add_again(t, rvm__shadow_place(t, &c.q[k]));
 }

@@ -205,6 +205,10 @@ bool rvm__takes_back(const rvm__derive *t) {
     return t->p->exact && (t->kind == RVM_GRADIENT_OF || (t->step < 0 && (t->paired || t->again)));
 }
 
+bool rvm__pairs(const rvm__derive *t, rvm_transform kind) {
+    return kind == RVM_ADJOINT && rvm__takes_back(t);
+}
+
 uint8_t rvm__value_flags(const rvm__derive *t, const rvm_insn *in) {
     if (!t->p->exact || t->kind == RVM_GRADIENT_OF || t->kind == RVM_TANGENT_OF) return in->flags;
     if (in->flags & MARKS) return (uint8_t)((in->flags & ~MARKS) | RVM_FLAG_RESTORE);
@@ -293,7 +297,8 @@ void rvm__take_lent(rvm__derive *t, const rvm_place *q, rvm_place lent) {
 }
 
 uint32_t rvm__derive_request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {
-    const rvm__request r = {of, kind, t->level, t->a.stack, rvm__takes_back(t), active, t->reach, t->nreach};
+    const uint8_t borrowing = (uint8_t)(kind == RVM_ADJOINT ? t->borrowing : RVM__TAKES_ALONG);
+    const rvm__request r = {of, kind, t->level, t->a.stack, rvm__pairs(t, kind), borrowing, active, t->reach, t->nreach};
     uint32_t out = 0;
     if (!t->status) rvm__derive_fail(t, rvm__transform_request(t->p, &r, &out, t->err));
     return out;

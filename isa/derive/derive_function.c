@@ -83,6 +83,8 @@ rvm_status rvm__derive_begin(rvm__derive *t) {
     t->array = make(t, f->narrays, sizeof *t->array, 0xff);
     t->shadow_array = make(t, f->narrays, sizeof *t->shadow_array, 0xff);
     t->borrows = make(t, f->ncode, sizeof *t->borrows, 0);
+    t->around = make(t, f->nregs, sizeof *t->around, 0);
+    t->part_of = make(t, f->nregs, sizeof *t->part_of, 0);
     t->mirror = make(t, (size_t)f->nregs + f->narrays, sizeof *t->mirror, 0);
     t->map = make(t, f->ncode, sizeof *t->map, 0);
     t->rows = make(t, f->narrays, sizeof *t->rows, 0);

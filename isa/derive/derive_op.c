@@ -302,7 +302,11 @@ static void derive_array(rvm__derive *t, const rvm_insn *in, rvm_op op, bool swe
 void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     const rvm_op does = sweep ? rvm__op_inverse(op) : op; /* to the values */
     switch (rvm__class_of(op)) {
-    case RVM_CLASS_CONTROL: rvm__add_control(t, in, does); return;
+    case RVM_CLASS_CONTROL:
+        rvm__borrow_before(t, in, NULL);
+        rvm__add_control(t, in, does);
+        rvm__borrow_behind(t, in, NULL);
+        return;
     case RVM_CLASS_CHECK: rvm__add_value(t, in, does); return;
     case RVM_CLASS_STACK: derive_stack(t, in, op, sweep); return;
     case RVM_CLASS_ARRAY: derive_array(t, in, op, sweep); return;

@@ -372,9 +372,17 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
         rvm__add_value(t, in, inverse);
         return;
     }
+    const rvm_place y_ = u.leaf[RVM__LEAF_SHADOW];
+    const bool aside = rvm__is_aside(t, &u.q[0]), here = !aside && rvm__sets_aside(t, in);
+    if (t->borrowing == RVM__SETS_ASIDE && (aside || here)) { /* nothing is left to be gained */
+        if (here) rvm__set_aside(t, y_);
+        emit_restoring(t, in, inverse);
+        return;
+    }
     gains(&u, u.family.seed);
     shadow_by(&u, u.family.shadow_b);
     emit_restoring(t, in, inverse);
+    if (here) rvm__add_again(t, y_);
 }
 
 /* ---- a place that changes by itself: its shadow, by the value that is there ---- */

@@ -42,6 +42,7 @@ static rvm_status derive_one(round_ *w, const rvm__derivation *d) {
     t.a = w->a[0];
     t.of_callee = &w->a[1];
     t.paired = d->paired;
+    t.borrowing = (enum rvm__borrowing)d->borrowing;
     t.level = d->level ? d->level : w->reach[d->of].order;
     t.reach = w->reach;
     t.nreach = w->n;
@@ -83,6 +84,7 @@ static rvm_status fill_variant(rvm_program *p, uint32_t variant, const rvm__reac
                                 .level = v.level,
                                 .stack = v.stack,
                                 .paired = v.paired,
+                                .borrowing = v.borrowing,
                                 .active = v.active,
                                 .reach = reach,
                                 .nreach = n};

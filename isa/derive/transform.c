@@ -56,9 +56,10 @@ static size_t name_of(const rvm_program *p, const rvm__request *r, const uint8_t
     if (r->level) snprintf(level, sizeof level, "'at%d", r->level);
     at = append(name, append(name, at, level), r->stack ? "'stack" : "");
     at = append(name, at, p->origins ? "'counted" : ""); /* its own: one that is there does not tell where it is from, */
-    const bool exact = r->kind == RVM_GRADIENT_OF || (r->kind == RVM_TANGENT_OF && p->apart);
-    if (p->exact && exact) return append(name, at, "'exact"); /* or what it restores */
-    return append(name, at, !p->exact || r->kind != RVM_ADJOINT ? "" : r->paired ? "'paired" : "'exact");
+    if (!p->exact || r->kind == RVM_INVERSE || (r->kind == RVM_TANGENT_OF && !p->apart)) return at;
+    static const char *const borrowing[] = {[RVM__SETS_ASIDE] = "'aside", [RVM__ADDS_AGAIN] = "'again"};
+    at = append(name, at, r->paired ? "'paired" : "'exact"); /* or what it restores */
+    return r->borrowing ? append(name, at, borrowing[r->borrowing]) : at;
 }
 
 static bool has_param(const rvm_function *f, const char *name) {
@@ -195,6 +196,7 @@ rvm_status rvm__transform_request(rvm_program *p, const rvm__request *r, uint32_
     const rvm_function *f = &p->functions[n.of];
     const rvm__derivation *from = rvm__derived_find(p, n.of);
     rvm__derivation d = {.of = n.of, .kind = (uint8_t)n.kind, .level = n.level, .stack = n.stack, .paired = n.paired};
+    d.borrowing = n.borrowing;
     d.depth = (uint8_t)(from ? from->depth + 1 : 1);
     for (uint32_t k = 0; k < f->nparams && n.kind != RVM_INVERSE; k++)
         d.active[k] = n.active ? n.active[k] != 0 : f->params[k].type != RVM_I64;

@@ -88,6 +88,7 @@ typedef struct rvm_variant {
     uint32_t parent;            /* its own number: the functions themselves */
     uint8_t kind, level;        /* rvm_transform, and the level of its trail (transform.h); 0 of its own parent */
     bool stack, paired;         /* the stack carries shadows; as of a derivation */
+    uint8_t borrowing;          /* likewise */
     bool full;                  /* transform.c: its table is */
     uint8_t *active;            /* by parameter of the parent's signature: 1 where it has a shadow; else NULL */
     rvm_variant_entry *derived; /* in order of fn; a function that is not here is refused when it is called */
@@ -101,11 +102,16 @@ enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM
 enum { RVM_MAX_SIGNATURE_PARAMS = RVM_MAX_PARAMS - 1 }; /* the value is an argument, too */
 enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANTS = 4096 };
 
+/* What a sweep does with the shadows of what a compute part borrows (docs/semantics.md, section 5): they go along, there and
+ * back; or, in exact runs, where the part runs again they are set aside, and its adjoint adds them again. */
+enum rvm__borrowing { RVM__TAKES_ALONG, RVM__SETS_ASIDE, RVM__ADDS_AGAIN };
+
 /* A function that was derived here (transform.c). */
 typedef struct rvm__derivation {
     uint32_t fn, of;
     uint8_t kind, level, depth; /* depth: of nesting */
     bool stack, paired; /* the stack carries shadows; of an adjoint for exact runs, what it takes back was recorded before */
+    uint8_t borrowing;  /* of an adjoint for exact runs: rvm__borrowing of the compute part that it is in */
     uint8_t active[RVM_MAX_PARAMS];
 } rvm__derivation;
 
@@ -163,6 +169,8 @@ struct rvm_program {
     uint32_t nruled;
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
+    /* By type: 1 + the site at which shadows are set aside (derive/borrow.c); 0: none has been so far. */
+    uint32_t aside[RVM_TYPE_COUNT];
     bool exact;            /* what is derived is for runs that restore every bit: RVM_FLAG_SWEPT says what restores */
     bool apart;            /* with that: tangents, too, are arithmetic of shadows, for a machine that records values alone */
     rvm__origins *origins; /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */

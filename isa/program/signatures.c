@@ -84,10 +84,11 @@ int64_t rvm__program_add_signature(rvm_program *p, const rvm_param *params, uint
     return p->nsignatures++;
 }
 
-/* Under an adjoint, what was read is accumulated into and the reverse. */
-static uint8_t shadow_role(uint8_t role, uint8_t kind) {
-    if (kind == RVM_TANGENT_OF || role == RVM_OWN) return role;
-    return role == RVM_READ ? RVM_ACC : RVM_READ;
+/* Under an adjoint, what was read is accumulated into and the reverse; but of arrays elements may be set aside. */
+static uint8_t shadow_role(const rvm_param *q, const rvm_variant *d) {
+    if (d->kind == RVM_TANGENT_OF || q->role == RVM_OWN) return q->role;
+    if (q->role == RVM_ACC && q->ndim && d->borrowing) return RVM_OWN;
+    return q->role == RVM_READ ? RVM_ACC : RVM_READ;
 }
 
 /* The type of what d makes of functions of its parent's: shadows behind active parameters. */
@@ -99,7 +100,7 @@ static int64_t derive_signature(rvm_program *p, const rvm_variant *d) {
         params[n++] = s->params[k];
         if (d->kind == RVM_INVERSE || !d->active[k]) continue;
         params[n] = s->params[k];
-        params[n++].role = shadow_role(s->params[k].role, d->kind);
+        params[n++].role = shadow_role(&s->params[k], d);
     }
     return n > RVM_MAX_SIGNATURE_PARAMS ? -2 : rvm__program_add_signature(p, params, n);
 }
@@ -141,7 +142,8 @@ static int64_t add_variant(rvm_program *p, const rvm_variant *v, uint32_t nactiv
 /* Both not their own parents. */
 static bool same_variant(const rvm_variant *a, const rvm_variant *b, uint32_t nactive) {
     return a->parent == b->parent && a->kind == b->kind && a->level == b->level && a->stack == b->stack &&
-           a->paired == b->paired && a->signature == b->signature && (!nactive || !memcmp(a->active, b->active, nactive));
+           a->paired == b->paired && a->borrowing == b->borrowing && a->signature == b->signature &&
+           (!nactive || !memcmp(a->active, b->active, nactive));
 }
 
 int64_t rvm__variant_find(const rvm_program *p, const rvm_variant *v, uint32_t number) {

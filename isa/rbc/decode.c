@@ -208,9 +208,10 @@ static bool get_derivation(reader *r, rvm_variant *v) {
     const uint32_t n = r->p->signatures[r->p->variants[v->parent].signature].nparams;
     uint8_t stack;
     if (!get_byte(r, 256, "", &v->kind) || !get_byte(r, 256, "", &v->level)) return false;
-    if (!get_byte(r, 4, "the stack neither carries shadows nor not", &stack)) return false;
+    if (!get_byte(r, (RVM__ADDS_AGAIN + 1) << 2, "the stack neither carries shadows nor not", &stack)) return false;
     v->stack = stack & 1;
-    v->paired = stack >> 1;
+    v->paired = stack >> 1 & 1;
+    v->borrowing = stack >> 2;
     if (!get_below(r, r->p->nsignatures, "no type has this number", &v->signature)) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!get_byte(r, 256, "", v->active + k)) return false;

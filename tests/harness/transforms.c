@@ -188,7 +188,11 @@ static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *acti
     uint32_t fn = 0;
     args by_mode = args_copy(want), out = args_copy(in), got = {0};
     rvm_status st = RVM_OK;
-    bool good = report_ok(t.rep, "derived for exact runs", derive_exactly(d, kind, active, &p, &fn, &e), &e);
+    const rvm_status derived = derive_exactly(d, kind, active, &p, &fn, &e);
+    const bool refused = derived == RVM_ERR_UNSUPPORTED && strstr(e.message, "cannot be set aside");
+    if (refused) report_skip(t.rep, "derived for exact runs: %s", e.message);
+    bool good = refused || report_ok(t.rep, "derived for exact runs", derived, &e);
+    if (refused) goto done;
     t.options.exact = true;
     if (good) st = run(p, fn, rvm_call, &t, &out, NULL, &e);
     rvm_status mode = RVM_ERR_UNSUPPORTED;
@@ -218,6 +222,7 @@ static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *acti
     if (good && !st) good = check_exact(&t, &out) && (!natively || check_native_exactly(&t)); /* one of them */
     t.options.exact = true;
     if (good && !st && order < d->s->orders && !t.no_derivatives) good = check_exactly_above(&t, kind, order + 1);
+done:
     args_free(&by_mode);
     args_free(&out);
     args_free(&got);

@@ -20,6 +20,7 @@ typedef struct core {
     enum rvm__where where;
     int course, dir, one_way;
     bool sweeping, sweep_begun, sweep_left, went_back, restoring;
+    enum rvm__borrowing borrowing;
     int64_t at[2];
     uint32_t pc, by_rule, nframes, nstack, nguards, nchunks, nargs;
     size_t slots, arrays, outside, outside_arrays, arena;
@@ -171,6 +172,7 @@ static core core_of(const rvm_machine *m) {
               .sweep_left = m->run.sweep_left,
               .went_back = m->run.went_back,
               .restoring = m->exact.restoring,
+              .borrowing = m->exact.borrowing,
               .at = {m->run.at[0], m->run.at[1]},
               .by_rule = m->run.by_rule,
               .nframes = m->store.nframes,
@@ -238,6 +240,7 @@ static void get_course(rvm_machine *m, const core *c) {
     m->run.by_rule = c->by_rule;
     m->run.went_back = c->went_back;
     m->exact.restoring = c->restoring;
+    m->exact.borrowing = c->borrowing;
     m->run.at[0] = c->at[0], m->run.at[1] = c->at[1];
     m->run.pc = m->codes[m->store.frames[m->store.nframes - 1].fn].x + c->pc;
     m->jit.adrift = RVM_OK;

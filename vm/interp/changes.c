@@ -128,6 +128,39 @@ static rvm_status change_values(change *c) {
 
 /* ---- the instruction ---- */
 
+/* Whether the shadows are those of what a compute part borrows, and are not just moved. */
+static bool is_borrowed(const change *c) {
+    const bool sweeps = c->level == 1 || c->level == 3;
+    return sweeps && c->m->exact.borrowing && c->info->exact == RVM_EXACTLY_WHOLE && rvm__is_floating((rvm_type)c->x->type);
+}
+
+/* As borrowed_update (exact_handlers.c) has it. */
+static rvm_status change_borrowed(change *c, const rvm_value *was) {
+    const int places = c->info->places;
+    const bool aside = c->m->exact.borrowing == RVM__SETS_ASIDE;
+    rvm_value s[2 * RVM_MAX_CHANGED], *then = s + places;
+    memcpy(s, c->s, (size_t)places * sizeof *s);
+    memcpy(then, c->s, (size_t)places * sizeof *s);
+    rvm_status status = rvm__borrowed_begin(c->m, c->level, places, s);
+    if (status) return status;
+    if ((status = change_values(c))) {
+        rvm__borrowed_cancel(c->m, c->level, places, s);
+        return status;
+    }
+    for (int k = 0; !aside && c->level == 3 && k < places; k++) c->s[k] = by_row(c, RVM_ROW_sub, c->s[k], s[k]);
+    if (!aside) change_shadows(c, was);
+    for (int k = 0; k < places; k++)
+        c->s[k] = c->level == 3 ? aside ? s[k] : then[k] : aside ? (rvm_value){0} : by_row(c, RVM_ROW_add, c->s[k], s[k]);
+    return RVM_OK;
+}
+
+static rvm_status change_both(change *c, const rvm_value *was) {
+    if (is_borrowed(c)) return change_borrowed(c, was);
+    const rvm_status status = change_values(c);
+    if (!status && c->level) change_shadows(c, was);
+    return status;
+}
+
 static rvm_status change_all(change *c, rvm_value *const at[MOST], rvm_value *const shadow[MOST]) {
     const int places = c->info->places, operands = c->info->operands;
     rvm_value was[RVM_MAX_CHANGED];
@@ -136,9 +169,8 @@ static rvm_status change_all(change *c, rvm_value *const at[MOST], rvm_value *co
     for (int k = 0; k < places + operands; k++)
         if (shadow[k]) *(k < places ? &c->s[k] : &c->a_[k - places]) = *shadow[k];
     memcpy(was, c->v, sizeof was);
-    const rvm_status status = change_values(c);
+    const rvm_status status = change_both(c, was);
     if (status) return status;
-    if (c->level) change_shadows(c, was);
     if (c->overflow && !(c->x->flags & X_UNCHECKED)) return RVM_ERR_OVERFLOW;
     for (int k = 0; k < places; k++) *at[k] = c->v[k];
     for (int k = 0; k < places + operands; k++)

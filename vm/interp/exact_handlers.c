@@ -80,6 +80,47 @@ FORCE_INLINE bool exact_fits(update *u, const rule *by, rvm_value f) {
     return gains_fit(u, &g, 0);
 }
 
+FORCE_INLINE void exact_shadows_by_type(update *u, const exact *e, rvm_value y, rvm_value f, int level) {
+    if (u->x->type == RVM_F32)
+        exact_shadows(u, e->f32, y, f, *u->p.y, level);
+    else
+        exact_shadows(u, e->f64, y, f, *u->p.y, level);
+}
+
+/* ---- in a sweep, what a compute part borrows: while it runs again, shadows are set aside, so that nothing is gained; then
+ * they are added to what has come of gains (docs/semantics.md, section 5) ---- */
+
+/* Forward again: what operands have gained is lost, by the shadow that y had then. */
+static void lose_exactly(update *u, rvm_value f, rvm_value then) {
+    int overflow = 0;
+    const gains g = gains_of(u, u->by->seed(*u->p.y, f, then, nothing, &overflow), f, &overflow);
+    add_gains(u, &g, true);
+    *u->p.y_ = then;
+}
+
+static rvm_status borrowed_update(update *u, const exact *e, rvm_value f, int level) {
+    const bool aside = u->m->exact.borrowing == RVM__SETS_ASIDE;
+    const rvm_value y = *u->p.y, y_ = *u->p.y_;
+    rvm_value s[2] = {aside ? y_ : nothing, y_};
+    int overflow = 0;
+    rvm_status status = rvm__borrowed_begin(u->m, level, 1, s);
+    if (status) return status;
+    if ((status = exact_value(u->m, u->x, e, f.f, u->p.y))) {
+        rvm__borrowed_cancel(u->m, level, 1, s);
+        return status;
+    }
+    u->by = u->x->type == RVM_F32 ? e->f32 : e->f64;
+    if (aside) {
+        *u->p.y_ = level == 1 ? nothing : s[0];
+    } else if (level == 3) {
+        lose_exactly(u, f, s[1]);
+    } else {
+        exact_shadows_by_type(u, e, y, f, level);
+        *u->p.y_ = u->by->plus(*u->p.y_, s[0], &overflow);
+    }
+    return RVM_OK;
+}
+
 FORCE_INLINE rvm_status exact_update(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, const exact *e, enum form form,
                                      int level) {
     update u;
@@ -92,12 +133,12 @@ FORCE_INLINE rvm_status exact_update(rvm_machine *m, const rvm__xinsn *x, rvm_va
     if (!has_inverse(&u, f)) return RVM_ERR_DOMAIN;
     if (level == 1 && unlikely(x->flags & X_CONV) && !(single ? exact_fits(&u, e->f32, f) : exact_fits(&u, e->f64, f)))
         return RVM_ERR_OVERFLOW;
+    if ((level == 1 || level == 3) && unlikely(m->exact.borrowing)) return borrowed_update(&u, e, f, level);
     if ((status = exact_value(m, x, e, f.f, u.p.y))) return status;
     /* Tangents are released by the magnitude of the value. */
     if ((level == 2 || level == 0) && unlikely(x->flags & X_TRACK) && m->bound.mode == RVM_TANGENT)
         track(m, x, &x->p[0], u.p.y->f);
-    if (level && single) exact_shadows(&u, e->f32, y, f, *u.p.y, level);
-    if (level && !single) exact_shadows(&u, e->f64, y, f, *u.p.y, level);
+    if (level) exact_shadows_by_type(&u, e, y, f, level);
     return RVM_OK;
 }
 

@@ -140,6 +140,81 @@ static void add_exactly(rvm_machine *m, unsigned level, rvm_value *place, rvm_va
     *place = sum;
 }
 
+/* ---- what a compute part borrows, in a sweep: the shadow of a scalar that the callee only adds to, which does not come
+ * back from there, is set aside around the call (borrow.c) ---- */
+
+static int level_of_sweep(const rvm_machine *m) {
+    return m->run.course > 0 ? 3 : 1;
+}
+
+static rvm_value *borrowed_shadow(const rvm__transfer *t, uint32_t k) {
+    const rvm_param *param = &t->callee->params[k];
+    const bool by_value = t->types != t->callee->params;
+    const rvm_role role = (rvm_role)t->types[k].role;
+    if (param->ndim || !rvm__is_floating((rvm_type)param->type)) return NULL;
+    if (by_value ? role == RVM_READ : role != RVM_ACC || param->untouched) return NULL;
+    return rvm__place_active(t, &t->args[k]) ? rvm__scalar_place(t, &t->args[k], true) : NULL;
+}
+
+static void copy_borrowed(const rvm__transfer *t) {
+    for (uint32_t k = 0; k < t->callee->nparams; k++) {
+        const rvm_value *shadow = borrowed_shadow(t, k);
+        if (shadow) t->m->store.shadows[t->slots + t->callee->params[k].index] = *shadow;
+    }
+}
+
+static bool borrows(const rvm__transfer *t) {
+    return t->shadows && t->m->exact.borrowing;
+}
+
+static rvm_value with(const rvm__transfer *t, uint32_t k, rvm_value v, rvm_value s) {
+    return t->m->exact.borrowing == RVM__SETS_ASIDE ? s : rvm__sum((rvm_type)t->callee->params[k].type, v, s);
+}
+
+static bool sets_aside(const rvm__transfer *t) {
+    return borrows(t) && rvm__borrowed_records(t->m, level_of_sweep(t->m));
+}
+
+/* Of the first n arguments; the call is refused. */
+static void cancel_aside(const rvm__transfer *t, uint32_t n) {
+    while (sets_aside(t) && n-- > 0) {
+        rvm_value *shadow = borrowed_shadow(t, n), s[2];
+        if (!shadow) continue;
+        s[1] = *shadow;
+        rvm__borrowed_cancel(t->m, level_of_sweep(t->m), 1, s);
+        *shadow = with(t, n, *shadow, s[0]);
+    }
+}
+
+/* MEMORY, with nothing changed. */
+static rvm_status set_aside(const rvm__transfer *t) {
+    if (!sets_aside(t)) return RVM_OK;
+    for (uint32_t k = 0; k < t->callee->nparams; k++) {
+        rvm_value *shadow = borrowed_shadow(t, k), s[2] = {{0}};
+        if (!shadow) continue;
+        s[0] = *shadow;
+        const rvm_status status = rvm__borrowed_begin(t->m, level_of_sweep(t->m), 1, s);
+        if (status) return cancel_aside(t, k), status;
+        *shadow = s[1]; /* of a sweep 0 */
+    }
+    copy_borrowed(t);
+    return RVM_OK;
+}
+
+static rvm_status add_again(const rvm__transfer *t) {
+    const int level = level_of_sweep(t->m);
+    if (!borrows(t) || rvm__borrowed_records(t->m, level)) return RVM_OK;
+    for (uint32_t k = t->callee->nparams; k-- > 0;) {
+        rvm_value *shadow = borrowed_shadow(t, k), s[2];
+        if (!shadow) continue;
+        s[1] = *shadow;
+        const rvm_status status = rvm__borrowed_begin(t->m, level, 1, s);
+        if (status) return status;
+        *shadow = with(t, k, *shadow, s[0]);
+    }
+    return RVM_OK;
+}
+
 /* ---- calls ---- */
 
 /* The Hessian of a sweep goes along, copies first: they are taken from the place's row, which is then the first one's. */
@@ -181,7 +256,8 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     rvm__path_edge *path = NULL;
     if (!status && m->profile && !(path = rvm__profile_call(m, pc, callee))) status = RVM_ERR_MEMORY;
     if (!status && m->o.exact && refuses(&t, direction)) status = RVM_ERR_UNSUPPORTED;
-    if (!status) status = take_sums(&t);
+    if (!status) status = set_aside(&t);
+    if (!status && (status = take_sums(&t))) cancel_aside(&t, t.callee->nparams);
     if (status) return status;
     if (x->flags & X_OTHERWISE) m->exact.restoring = !m->exact.restoring;
     m->store.frames[m->store.nframes++] = (rvm__frame){.fn = t.callee_fn,
@@ -235,6 +311,8 @@ rvm_status rvm__return(rvm_machine *m) {
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim) return_scalar(&t, k);
     if (m->hessian && t.shadows && return_rows(&t)) return RVM_ERR_MEMORY;
+    const rvm_status status = add_again(&t);
+    if (status) return status;
     /* Shadows of constants gain too, so that handlers need not ask; the next frame here must not find that. */
     if (t.shadows) memset(m->store.shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
     if (call->flags & X_OTHERWISE) m->exact.restoring = !m->exact.restoring;

@@ -125,6 +125,19 @@ rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double aft
  * its own only forward; nor where it is forgotten. restoring: as of the machine, where it is entered. And why not. */
 bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir);
 extern const char rvm__exact_refuses[];
+/* borrowed.c: a step of a sweep at that level (1 or 3) changes n places that a compute part borrows. begin: their shadows s
+ * go onto the record (records), or come from there to be added again; TRAIL, MEMORY, LIMIT with nothing changed. Behind
+ * these n stand as many: the shadows as they are where others come to be added, and as they were then where that is taken
+ * back. cancel: the step has failed. */
+bool rvm__borrowed_records(const rvm_machine *m, int level);
+rvm_status rvm__borrowed_begin(rvm_machine *m, int level, int n, rvm_value *s);
+void rvm__borrowed_cancel(rvm_machine *m, int level, int n, rvm_value *s);
+/* exact_run.c: the stack of these at the present depth, how many bits it holds. put: false: out of memory. take: false:
+ * there are fewer; nothing has changed. */
+uint64_t rvm__borrowed_bits(const rvm_machine *m);
+bool rvm__borrowed_put(rvm_machine *m, int n, const rvm_value *s);
+bool rvm__borrowed_take(rvm_machine *m, int n, rvm_value *s);
+rvm_status rvm__exact_nothing_left(rvm_machine *m); /* TRAIL, with the reason */
 void rvm__exact_clear(rvm_machine *m);
 void rvm__exact_free(rvm_machine *m);
 /* Whether the course of the run takes back what it did: towards where it was bound. */

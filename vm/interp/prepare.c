@@ -525,7 +525,7 @@ static bool find_swept(rvm_machine *m) {
     m->swept = rvm__swept_find(m->p, block);
     m->exact.levels = RVM__OF_VALUES + 1;
     if (!m->exact.values_only && memchr(m->swept.marks, 1, size - (size_t)((char *)m->swept.marks - (char *)block)))
-        m->exact.levels = RVM__EXACT_LEVELS;
+        m->exact.levels = RVM__OF_SHADOWS + 1;
     return true;
 }
 

@@ -33,7 +33,7 @@ static void count(rvm_machine *m, size_t more) {
     if (m->exact.held > m->exact.peak) m->exact.peak = m->exact.held;
 }
 
-static rvm_status nothing_left(rvm_machine *m) {
+rvm_status rvm__exact_nothing_left(rvm_machine *m) {
     m->detail_place = 0;
     snprintf(m->detail, sizeof m->detail, "what rounding lost has not been recorded");
     return RVM_ERR_TRAIL;
@@ -170,7 +170,7 @@ rvm_status rvm__exact_take_raw(rvm_machine *m, double *y) {
     rvm__bits *b = bits_at_depth(m);
     rvm_value v;
     if (!b) return RVM_ERR_MEMORY;
-    if (!rvm__bits_pop(b, 64, &v.u)) return nothing_left(m);
+    if (!rvm__bits_pop(b, 64, &v.u)) return rvm__exact_nothing_left(m);
     m->exact.held -= 64;
     *y = v.f;
     return RVM_OK;
@@ -200,7 +200,7 @@ rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double aft
         b->n = before;
         return rvm__exact_disturbed(m);
     }
-    if (!rvm__exact_restore(b, op, after, f, y)) return nothing_left(m);
+    if (!rvm__exact_restore(b, op, after, f, y)) return rvm__exact_nothing_left(m);
     b->coded -= rvm__exact_is_inside(m);
     m->exact.held -= before - b->n;
     return RVM_OK;
@@ -222,7 +222,7 @@ rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *v) {
 
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v) {
     const rvm__bits *b = bits_there(m, m->exact.level);
-    if (!b || b->n < (size_t)n * 64) return nothing_left(m);
+    if (!b || b->n < (size_t)n * 64) return rvm__exact_nothing_left(m);
     while (n-- > 0) rvm__exact_take_raw(m, &v[n].f);
     rvm__exact_trim(m);
     return RVM_OK;
@@ -254,11 +254,52 @@ rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, bool restores, 
     return RVM_OK;
 }
 
+/* ---- shadows of what a compute part borrows: 0 takes a bit ---- */
+
+bool rvm__borrowed_put(rvm_machine *m, int n, const rvm_value *s) {
+    const rvm_allocator al = {counted, m};
+    m->exact.level = RVM__OF_BORROWED;
+    rvm__bits *b = bits_at_depth(m);
+    m->exact.level = RVM__OF_VALUES;
+    if (!b || !rvm__bits_reserve(&al, b, (size_t)n * 65)) return false;
+    const size_t before = b->n;
+    for (int k = 0; k < n; k++) {
+        if (s[k].u) rvm__bits_push(&al, b, s[k].u, 64);
+        rvm__bits_push(&al, b, s[k].u != 0, 1);
+    }
+    count(m, b->n - before);
+    m->exact.recorded -= b->n - before; /* of what rounding loses */
+    return true;
+}
+
+bool rvm__borrowed_take(rvm_machine *m, int n, rvm_value *s) {
+    const rvm_allocator al = {counted, m};
+    rvm__bits *b = bits_there(m, RVM__OF_BORROWED);
+    const size_t before = b ? b->n : 0;
+    bool good = b;
+    while (good && n-- > 0) {
+        uint64_t some = 0;
+        s[n].u = 0;
+        good = rvm__bits_pop(b, 1, &some) && (!some || rvm__bits_pop(b, 64, &s[n].u));
+    }
+    if (!good && b) b->n = before;
+    if (!good) return false;
+    m->exact.held -= before - b->n;
+    rvm__bits_trim(&al, b);
+    return true;
+}
+
+uint64_t rvm__borrowed_bits(const rvm_machine *m) {
+    const rvm__bits *b = bits_there(m, RVM__OF_BORROWED);
+    return b ? b->n : 0;
+}
+
 void rvm__exact_clear(rvm_machine *m) {
     const rvm_allocator al = {counted, m};
     for (size_t k = 0; k < m->exact.nbits; k++) rvm__bits_free(&al, &m->exact.bits[k]);
     m->exact.held = 0;
     m->exact.restoring = false;
+    m->exact.borrowing = RVM__TAKES_ALONG;
     m->exact.level = RVM__OF_VALUES;
 }
 

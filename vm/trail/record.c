@@ -107,7 +107,8 @@ static void put_bits(writer *w, const rvm_machine *m, size_t number) {
 static void put_records(writer *w, const rvm_machine *m) {
     const size_t depths = (m->exact.nbits + RVM__EXACT_LEVELS - 1) / RVM__EXACT_LEVELS;
     put(w, depths, 8);
-    for (size_t k = 0; k < depths * RVM__EXACT_LEVELS; k++) put_bits(w, m, k);
+    for (size_t k = 0; k < depths * RVM__EXACT_LEVELS; k++)
+        if (k % RVM__EXACT_LEVELS != RVM__OF_BORROWED) put_bits(w, m, k);
 }
 
 enum { ENTRY_HEAD = 5, ENTRY_CELL = 9 };
@@ -276,9 +277,9 @@ static rvm_status load_records(reader *r, rvm_machine *m) {
     rvm_status status = RVM_OK;
     const uint64_t depths = get(r, 8);
     if (depths > (uint64_t)(r->end - r->at) / 8) return RVM_ERR_FORMAT;
-    for (uint64_t k = 0; k < depths * RVM__EXACT_LEVELS && !status; k++) {
-        m->trail.deep = (uint32_t)(k / RVM__EXACT_LEVELS); /* which says where they go, */
-        m->exact.level = k % RVM__EXACT_LEVELS ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+    for (uint64_t k = 0; k < depths * RVM__OF_BORROWED && !status; k++) {
+        m->trail.deep = (uint32_t)(k / RVM__OF_BORROWED); /* which says where they go, */
+        m->exact.level = k % RVM__OF_BORROWED ? RVM__OF_SHADOWS : RVM__OF_VALUES;
         status = load_bits(r, m);
     }
     m->trail.deep = 0;
