@@ -32,7 +32,7 @@ static bool visit(void *userdata, uint32_t fn) {
     const rvm_function *f = &w->p->functions[fn];
     bool grew = false;
     RVM__EACH_INSN(x, f) {
-        if (rvm__is_of_shadows(x.in) && !rvm__is_call(x.in)) {
+        if (rvm__is_of_shadows(x.in) && rvm__op_is_recorded(x.in->op)) {
             RVM__EACH_CHANGE(a, w->p, f, x.in) {
                 uint8_t *mark = a.bits & RVM__BITS_ACC ? mark_of(w, fn, a.q) : NULL;
                 grew |= mark && rvm__join8(mark, 1);

@@ -183,14 +183,14 @@ static bool is_released(rvm_op op) {
 }
 
 /* In an exact run, of what stands beside the values. Tangents are recorded with what they are the tangents of, unless they
- * are apart. An instruction that is its own inverse has one tangent, which takes nothing back in the order that this wants
- * where it stands in an adjoint: RVM_FLAG_RESTORE alone, which is refused. */
+ * are apart, in a function without compute parts. An instruction that is its own inverse has one tangent, which takes
+ * nothing back in the order that this wants where it stands in an adjoint: RVM_FLAG_RESTORE alone, which is refused. */
 static unsigned marks_beside(const rvm__derive *t, rvm_op op) {
     const bool recorded = rvm__op_is_recorded(op);
     const rvm_insn *in = &rvm__source(t)->code[t->pc];
     if (t->kind == RVM_ADJOINT) return recorded ? RVM_FLAG_SWEPT : 0;
     if (t->kind != RVM_TANGENT_OF) return 0;
-    if (t->p->apart) return recorded || is_released(op) ? RVM_FLAG_SWEPT : 0;
+    if (t->p->apart && (is_released(op) || (recorded && !rvm__pairs(t, RVM_TANGENT_OF)))) return RVM_FLAG_SWEPT;
     if (!recorded) return 0;
     const bool own_inverse = rvm__op_inverse((rvm_op)in->op) == in->op;
     return own_inverse && rvm__is_marked(rvm__source(t)) ? RVM_FLAG_RESTORE : in->flags & MARKS;
@@ -205,7 +205,9 @@ bool rvm__takes_back(const rvm__derive *t) {
     return t->p->exact && (t->kind == RVM_GRADIENT_OF || (t->step < 0 && (t->paired || t->again)));
 }
 
+/* Tangents are recorded throughout a function, since a block that adds into a register records its sums or does not. */
 bool rvm__pairs(const rvm__derive *t, rvm_transform kind) {
+    if (kind == RVM_TANGENT_OF) return t->p->apart && (t->paired || rvm__ops_in(rvm__source(t), RVM_OP_compute));
     return kind == RVM_ADJOINT && rvm__takes_back(t);
 }
 

@@ -187,7 +187,7 @@ static rvm__request normal(const rvm_program *p, const rvm__request *r) {
     if (r->kind == RVM_TANGENT_OF && !touches_trail(p, r, r->of) && !(r->stack && touches_stack(p, r, r->of))) n.level = 0;
     if (n.level && n.level == order_of(p, r, r->of)) n.level = 0;
     if (n.stack && !touches_stack(p, r, r->of)) n.stack = false;
-    n.paired &= p->exact && r->kind == RVM_ADJOINT;
+    n.paired &= p->exact && (r->kind == RVM_ADJOINT || (r->kind == RVM_TANGENT_OF && p->apart));
     return n;
 }
 

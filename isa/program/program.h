@@ -110,8 +110,10 @@ enum rvm__borrowing { RVM__TAKES_ALONG, RVM__SETS_ASIDE, RVM__ADDS_AGAIN };
 typedef struct rvm__derivation {
     uint32_t fn, of;
     uint8_t kind, level, depth; /* depth: of nesting */
-    bool stack, paired; /* the stack carries shadows; of an adjoint for exact runs, what it takes back was recorded before */
-    uint8_t borrowing;  /* of an adjoint for exact runs: rvm__borrowing of the compute part that it is in */
+    /* The stack carries shadows; of an adjoint for exact runs, what it takes back was recorded before, of a tangent that
+     * would be apart, it is recorded, since it may be in a compute part. */
+    bool stack, paired;
+    uint8_t borrowing; /* of an adjoint for exact runs: rvm__borrowing of the compute part that it is in */
     uint8_t active[RVM_MAX_PARAMS];
 } rvm__derivation;
 
@@ -171,8 +173,9 @@ struct rvm_program {
     uint32_t nderived, cap_derived;
     /* By type: 1 + the site at which shadows are set aside (derive/borrow.c); 0: none has been so far. */
     uint32_t aside[RVM_TYPE_COUNT];
-    bool exact;            /* what is derived is for runs that restore every bit: RVM_FLAG_SWEPT says what restores */
-    bool apart;            /* with that: tangents, too, are arithmetic of shadows, for a machine that records values alone */
+    bool exact; /* what is derived is for runs that restore every bit: RVM_FLAG_SWEPT says what restores */
+    bool apart; /* with that: tangents of functions that have nothing to do with compute parts are arithmetic of shadows,
+                   too, for a machine that records values alone */
     rvm__origins *origins; /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */
     const uint32_t
         *copied; /* of functions from first_copy on: what each is a copy of (derive/shaped.h); borrowed, or NULL */

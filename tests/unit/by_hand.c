@@ -236,3 +236,54 @@ Test(by_hand, tangents_of_an_adjoint_that_takes_from_the_trail) {
     cr_expect(f.a[2].value.f == 2 * 1.7 && f.a[2].shadow.f == 2, "%.17g %.17g", f.a[2].value.f, f.a[2].shadow.f);
     end(&f);
 }
+
+static const char halves[] = "fn halve(y: real, x: real)\n"
+                             "    y += x\n"
+                             "    y *= 0.5\n"
+                             "end\n"
+                             "fn halve'tan(y: real, y_d: real, x: real, x_d: real)\n"
+                             "    call halve(y, x)\n"
+                             "    y_d += x_d\n"
+                             "    y_d *= 0.5\n"
+                             "end\n"
+                             "fn halve'adj(y: real, y_b: real, x: real, x_b: real)\n"
+                             "    y_b *= 0.5\n"
+                             "    x_b += y_b\n"
+                             "    uncall halve(y, x)\n"
+                             "end\n"
+                             "fn code(out: real, y: real, x: real)\n"
+                             "    compute\n"
+                             "        for i in 0..60\n"
+                             "            call halve(y, x)\n"
+                             "        end\n"
+                             "    do\n"
+                             "        out += x * y\n"
+                             "    undo\n"
+                             "    out += y * y\n"
+                             "end\n";
+
+/* Of what a compute part borrows, which 60 halvings would leave as noise: a tangent comes back; an adjoint has no way. */
+Test(by_hand, exact_borrowed) {
+    rvm_options o = rvm_options_default();
+    o.exact = true;
+    for (int k = 0; k < 2; k++) {
+        rvm_machine *m;
+        rvm_program *p;
+        rvm_arg a[3] = {{.type = RVM_F64}, {.type = RVM_F64, .value.f = 0.4}, {.type = RVM_F64, .value.f = 0.7}};
+        for (int i = 0; i < 3; i++) a[i].active = true;
+        cr_assert(!rvm_assemble(halves, strlen(halves), "t.rasm", NULL, &p, &e, NULL, NULL), "%s", e.message);
+        cr_assert(!rvm_machine_new(p, &o, &m, &e));
+        const int64_t fn = rvm_program_find(p, "code");
+        if (k) {
+            a[0].shadow.f = 1;
+            cr_expect(rvm_gradient(m, fn, a, 3, &e) == RVM_ERR_UNSUPPORTED && e.line == 18, "%d: %s", e.line, e.message);
+        } else {
+            a[1].shadow.f = 1, a[2].shadow.f = 0.6;
+            cr_assert(!rvm_tangent(m, fn, a, 3, &e), "%s", e.message);
+            cr_expect_float_eq(a[0].shadow.f, 0.8 + 0.84, 1e-14);
+            cr_expect(a[1].value.f == 0.4 && a[1].shadow.f == 1, "%.17g %.17g", a[1].value.f, a[1].shadow.f);
+        }
+        rvm_machine_free(m);
+        rvm_program_free(p);
+    }
+}

@@ -189,6 +189,15 @@ static bool taken_back(const rvm_machine *m, const rvm__xinsn *x, const rvm__sha
     return exactly(a, mask) && rvm__exact_restores(m, otherwise);
 }
 
+/* Of tangents in a compute part (exact_handlers.c). */
+static bool tangents_exactly(const rvm_machine *m, const rvm__shared *a, unsigned mask) {
+    return a->how & mask & SHARED_TANGENT && m->bound.mode == RVM_TANGENT && exactly(a, mask) && rvm__exact_depth(m);
+}
+
+static bool tangent_taken_back(const rvm_machine *m, const rvm__xinsn *x, const rvm__shared *a, unsigned mask) {
+    return tangents_exactly(m, a, mask) && taken_back(m, x, a, mask);
+}
+
 /* Instances from the first one of the chunk of instance k on. */
 static uint64_t instances_from(const sharing *s, const rvm__xinsn *x, uint64_t k) {
     return s->values[x->to.hi].u - s->values[x->to.lo].u - k / CHUNK * CHUNK;
@@ -203,24 +212,31 @@ static uint64_t parts_in(uint64_t instances) {
     return instances < PARTS ? instances : PARTS;
 }
 
+enum { WHOLE = 1 << 8 }; /* with the level, of tangents: what was before the chunk stands whole in the record */
+
 /* held: before the chunk, and its sums. */
 static void record(rvm_machine *m, unsigned level, rvm_type t, const rvm_value *held, uint64_t parts) {
     int none = 0;
     const rvm_value s = tree(t, held + 1, &none);
-    m->exact.level = level;
-    rvm__exact_keep(m, t, RVM__EXACT_ADD, held[0].f, s.f, plus(t, held[0], s, &none).f);
+    m->exact.level = level & ~(unsigned)WHOLE;
+    if (level & WHOLE)
+        rvm__exact_keep_raw(m, held[0].f);
+    else
+        rvm__exact_keep(m, t, RVM__EXACT_ADD, held[0].f, s.f, plus(t, held[0], s, &none).f);
     for (uint64_t k = 0; k < parts; k++) rvm__exact_keep_raw(m, held[1 + k].f);
     m->exact.level = RVM__OF_VALUES;
-    m->exact.updates++;
+    m->exact.updates += !(level & WHOLE);
 }
 
 /* held[0]: behind the chunk; becomes what record() was given. */
-static rvm_status recall(rvm_machine *m, rvm_type t, rvm_value *held, uint64_t parts) {
+static rvm_status recall(rvm_machine *m, unsigned level, rvm_type t, rvm_value *held, uint64_t parts) {
     rvm_status status = RVM_OK;
     int none = 0;
     clear(held, nothing(t));
+    m->exact.level = level & ~(unsigned)WHOLE;
     for (uint64_t k = parts; k-- > 0 && !status;) status = rvm__exact_take_raw(m, &held[1 + k].f);
     if (status) return status;
+    if (level & WHOLE) return rvm__exact_take_raw(m, &held[0].f);
     return rvm__exact_take(m, t, RVM__EXACT_ADD, held[0].f, tree(t, held + 1, &none).f, &held[0].f);
 }
 
@@ -239,8 +255,7 @@ rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *
         for (uint32_t k = n; k-- > 0 && !status;) {
             rvm_value held[SLOTS];
             memcpy(held, sums[k].held, sizeof held);
-            m->exact.level = (unsigned)sums[k].level;
-            status = recall(m, (rvm_type)sums[k].type, held, parts_in(instances));
+            status = recall(m, (unsigned)sums[k].level, (rvm_type)sums[k].type, held, parts_in(instances));
             m->exact.level = RVM__OF_VALUES;
             if (!status && really) memcpy(sums[k].held, held, sizeof held);
         }
@@ -257,17 +272,24 @@ rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *
 static rvm_status recall_all(rvm_machine *m, const rvm__xinsn *x, const sharing *s, unsigned mask, uint64_t k, bool first) {
     uint32_t n = 0;
     if (!m->o.exact || !s->n) return RVM_OK;
-    rvm__block_sums *sums = rvm__scratch(m, SCRATCH_SUMS, s->n * sizeof *sums);
+    rvm__block_sums *sums = rvm__scratch(m, SCRATCH_SUMS, 2 * s->n * sizeof *sums);
     if (!sums) return RVM_ERR_MEMORY;
     for (uint32_t j = 0; j < s->n; j++) {
         const rvm__shared *a = &s->first[j];
         if (!taken_back(m, x, a, mask)) continue;
         sums[n++] = (rvm__block_sums){s->held + j * SLOTS, a->type, level_of(a)};
         if (first) s->held[j * SLOTS] = s->values[a->slot];
+        if (!tangents_exactly(m, a, mask)) continue;
+        sums[n++] = (rvm__block_sums){s->shadows_held + j * SLOTS, a->type, level_of(a) | WHOLE};
+        if (first) s->shadows_held[j * SLOTS] = s->shadows[a->slot];
     }
     const rvm_status status = rvm__block_recall(m, n, sums, instances_from(s, x, k));
-    for (uint32_t j = 0; j < s->n && !status; j++)
-        if (taken_back(m, x, &s->first[j], mask)) s->values[s->first[j].slot] = s->held[j * SLOTS + 1 + k % PARTS];
+    for (uint32_t j = 0; j < s->n && !status; j++) {
+        const uint16_t slot = s->first[j].slot;
+        const size_t part = j * SLOTS + 1 + k % PARTS;
+        if (taken_back(m, x, &s->first[j], mask)) s->values[slot] = s->held[part];
+        if (tangent_taken_back(m, x, &s->first[j], mask)) s->shadows[slot] = s->shadows_held[part];
+    }
     return status;
 }
 
@@ -306,6 +328,7 @@ static bool find_aside(const rvm_machine *m, const rvm__xinsn *x, uint32_t k, un
     const rvm__summing *s = summed_at(m, x) + k / 2;
     const rvm__array *a = rvm__arrays_from(m, top->arrays) + s->of.array;
     const bool shadow = k % 2;
+    if (shadow && m->bound.mode == RVM_TANGENT && s->how & SHARED_EXACTLY && rvm__exact_depth(m)) return false;
     if (!(s->how & how & (shadow ? SHARED_SHADOW : SHARED_VALUE)) || (shadow ? !a->shadow : s->how & SHARED_EXACTLY))
         return false;
     *to = aside_of(a, &s->of, m->store.slots + top->slots, shadow);
@@ -337,7 +360,8 @@ static rvm_status open_registers(rvm_machine *m, const rvm__xinsn *x, unsigned m
         const rvm__shared *a = &s.first[k];
         if ((a->how & mask & SHARED_VALUE) && !taken_back(m, x, a, mask))
             begin(s.held + k * SLOTS, &s.values[a->slot], (rvm_type)a->type);
-        if (a->how & mask & SHARED_SHADOW) begin(s.shadows_held + k * SLOTS, &s.shadows[a->slot], (rvm_type)a->type);
+        if (a->how & mask & SHARED_SHADOW && !tangent_taken_back(m, x, a, mask))
+            begin(s.shadows_held + k * SLOTS, &s.shadows[a->slot], (rvm_type)a->type);
     }
     return RVM_OK;
 }
@@ -396,7 +420,13 @@ static void end_chunk(rvm_machine *m, const rvm__xinsn *x, const sharing *s, uns
             merge(held, value, t, sum, leaves);
             if (rvm__is_floating(t)) note_magnitude(m, s->slots + a->slot, sum);
         }
-        if (a->how & mask & SHARED_SHADOW) merge(shadow_held, shadow, t, total(t, shadow_held, *shadow, at, &wraps), leaves);
+        if (tangent_taken_back(m, x, a, mask)) {
+            if (leaves) merge(shadow_held, shadow, t, shadow_held[0], true);
+        } else if (a->how & mask & SHARED_SHADOW) {
+            const rvm_value sum = total(t, shadow_held, *shadow, at, &wraps);
+            if (tangents_exactly(m, a, mask)) record(m, level_of(a) | WHOLE, t, shadow_held, parts);
+            merge(shadow_held, shadow, t, sum, leaves);
+        }
     }
 }
 
@@ -416,7 +446,7 @@ rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, u
         return RVM_OK;
     }
     if (!(x->flags & X_UNCHECKED) && !fits(&s, mask, at)) return RVM_ERR_OVERFLOW;
-    if (!rvm__block_record_room(m, s.n)) return RVM_ERR_MEMORY;
+    if (!rvm__block_record_room(m, 2 * s.n)) return RVM_ERR_MEMORY;
     const rvm_status status = leaves ? RVM_OK : recall_all(m, x, &s, mask, next, false);
     if (status) return status;
     end_chunk(m, x, &s, mask, at, parts_in(instances_from(&s, x, k)), leaves);

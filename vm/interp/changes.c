@@ -154,8 +154,37 @@ static rvm_status change_borrowed(change *c, const rvm_value *was) {
     return RVM_OK;
 }
 
+/* With tangents, in a compute part: as update_with_exact_tangent has it. */
+static bool records_tangents(const change *c) {
+    const bool whole = c->info->exact == RVM_EXACTLY_WHOLE && rvm__is_floating((rvm_type)c->x->type);
+    return c->level == 2 && whole && c->m->o.exact && rvm__exact_depth(c->m);
+}
+
+static rvm_status change_with_tangents(change *c, const rvm_value *was) {
+    const int places = c->info->places;
+    rvm_status status;
+    if (rvm__exact_restores(c->m, c->x->flags & X_OTHERWISE)) {
+        status = change_values(c);
+        c->m->exact.level = rvm__level_of(c->x);
+        if (!status) status = rvm__exact_back_whole(c->m, places, c->s);
+        c->m->exact.level = RVM__OF_VALUES;
+        return status;
+    }
+    const rvm__exact_mark before = rvm__exact_held(c->m);
+    c->m->exact.level = rvm__level_of(c->x);
+    status = rvm__exact_keep_whole(c->m, places, c->s);
+    c->m->exact.level = RVM__OF_VALUES;
+    if (!status) status = change_values(c);
+    if (status)
+        rvm__exact_rewind(c->m, &before);
+    else
+        change_shadows(c, was);
+    return status;
+}
+
 static rvm_status change_both(change *c, const rvm_value *was) {
     if (is_borrowed(c)) return change_borrowed(c, was);
+    if (records_tangents(c)) return change_with_tangents(c, was);
     const rvm_status status = change_values(c);
     if (!status && c->level) change_shadows(c, was);
     return status;

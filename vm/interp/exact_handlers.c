@@ -121,6 +121,35 @@ static rvm_status borrowed_update(update *u, const exact *e, rvm_value f, int le
     return RVM_OK;
 }
 
+/* ---- with tangents, in a compute part: the tangent is recorded beneath the value, and comes back with it, so that behind
+ * `undo` it is what it was before. Whole, since tangents outside are recorded nowhere, and may come back otherwise ---- */
+
+static rvm_status tangent_of_exact(rvm_machine *m, const rvm__xinsn *x, bool back, rvm_value *y_) {
+    m->exact.level = rvm__level_of(x);
+    const rvm_status status = back ? rvm__exact_back_whole(m, 1, y_) : rvm__exact_keep_whole(m, 1, y_);
+    m->exact.level = RVM__OF_VALUES;
+    return status;
+}
+
+static rvm_status update_with_exact_tangent(update *u, const exact *e, rvm_value f) {
+    rvm_machine *m = u->m;
+    const rvm__xinsn *x = u->x;
+    const rvm_value y = *u->p.y;
+    rvm_status status;
+    if (restores(m, x)) {
+        status = exact_value(m, x, e, f.f, u->p.y);
+        return status ? status : tangent_of_exact(m, x, true, u->p.y_);
+    }
+    const rvm__exact_mark before = rvm__exact_held(m);
+    status = tangent_of_exact(m, x, false, u->p.y_);
+    if (!status) status = exact_value(m, x, e, f.f, u->p.y);
+    if (status)
+        rvm__exact_rewind(m, &before);
+    else
+        exact_shadows_by_type(u, e, y, f, 2);
+    return status;
+}
+
 FORCE_INLINE rvm_status exact_update(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, const exact *e, enum form form,
                                      int level) {
     update u;
@@ -134,11 +163,12 @@ FORCE_INLINE rvm_status exact_update(rvm_machine *m, const rvm__xinsn *x, rvm_va
     if (level == 1 && unlikely(x->flags & X_CONV) && !(single ? exact_fits(&u, e->f32, f) : exact_fits(&u, e->f64, f)))
         return RVM_ERR_OVERFLOW;
     if ((level == 1 || level == 3) && unlikely(m->exact.borrowing)) return borrowed_update(&u, e, f, level);
-    if ((status = exact_value(m, x, e, f.f, u.p.y))) return status;
+    const bool inside = level == 2 && rvm__exact_depth(m);
+    if ((status = inside ? update_with_exact_tangent(&u, e, f) : exact_value(m, x, e, f.f, u.p.y))) return status;
     /* Tangents are released by the magnitude of the value. */
     if ((level == 2 || level == 0) && unlikely(x->flags & X_TRACK) && m->bound.mode == RVM_TANGENT)
         track(m, x, &x->p[0], u.p.y->f);
-    if (level) exact_shadows_by_type(&u, e, y, f, level);
+    if (level && !inside) exact_shadows_by_type(&u, e, y, f, level);
     return RVM_OK;
 }
 

@@ -73,12 +73,20 @@ static bool sums_exactly(const rvm__transfer *t, uint32_t k) {
     return shares(t, k, false) && (level_of(t, k) == RVM__OF_VALUES || !t->m->exact.values_only);
 }
 
+/* Its tangent is recorded with it, in a compute part (exact_handlers.c): where that is; else NULL. */
+static rvm_value *tangent_summed(const rvm__transfer *t, uint32_t k) {
+    const bool inside = t->shadows && t->m->bound.mode == RVM_TANGENT && rvm__exact_depth(t->m) && sums_exactly(t, k);
+    return inside && rvm__place_active(t, &t->args[k]) ? rvm__scalar_place(t, &t->args[k], true) : NULL;
+}
+
 /* What arguments before k, from behind, have given back is added again. */
 static void put_sums_back(const rvm__transfer *t, uint32_t k) {
     for (; k < t->callee->nparams; k++) {
         rvm_value *place = sums_exactly(t, k) ? rvm__scalar_place(t, &t->args[k], false) : NULL;
+        rvm_value *tangent = tangent_summed(t, k);
         const rvm_param *param = &t->callee->params[k];
         if (place) *place = rvm__sum((rvm_type)param->type, *place, t->m->store.slots[t->slots + param->index]);
+        if (tangent) *tangent = rvm__sum((rvm_type)param->type, *tangent, t->m->store.shadows[t->slots + param->index]);
     }
 }
 
@@ -104,8 +112,11 @@ static rvm_status take_sums(const rvm__transfer *t) {
         const rvm_param *param = &t->callee->params[k];
         rvm_value *place = rvm__scalar_place(t, &t->args[k], false), *v = &m->store.slots[t->slots + param->index];
         if (!sums_exactly(t, k)) continue;
+        rvm_value *tangent = tangent_summed(t, k), *d = m->store.shadows + t->slots + param->index;
         m->exact.level = level_of(t, k);
-        status = rvm__exact_take_raw(m, &v->f);
+        if (tangent) status = rvm__exact_take_raw(m, &d->f);
+        if (tangent && !status) status = rvm__exact_take_raw(m, &tangent->f);
+        if (!status) status = rvm__exact_take_raw(m, &v->f);
         if (!status) status = rvm__exact_take(m, (rvm_type)param->type, RVM__EXACT_ADD, place->f, v->f, &place->f);
         m->exact.level = RVM__OF_VALUES;
         if (status) put_sums_back(t, k + 1);
@@ -117,15 +128,17 @@ static rvm_status take_sums(const rvm__transfer *t) {
     rvm__exact_trim(m);
     for (uint32_t k = 0; k < t->callee->nparams; k++) { /* the first of those that share has what the others left */
         const rvm_param *param = &t->callee->params[k];
-        if (!param->ndim && !enters_as_zero(t, k))
-            m->store.slots[t->slots + param->index] = *rvm__scalar_place(t, &t->args[k], false);
+        if (param->ndim || enters_as_zero(t, k)) continue;
+        m->store.slots[t->slots + param->index] = *rvm__scalar_place(t, &t->args[k], false);
+        if (t->shadows && m->bound.mode == RVM_TANGENT && rvm__place_active(t, &t->args[k]) && !shares(t, k, true))
+            m->store.shadows[t->slots + param->index] = *rvm__scalar_place(t, &t->args[k], true);
     }
     return RVM_OK;
 }
 
 static bool reserve_sums(const rvm__transfer *t) {
     if (!t->shared || !t->m->o.exact) return true;
-    return rvm__exact_reserve(t->m, t->callee->nparams * (64 + (size_t)RVM__EXACT_MOST));
+    return rvm__exact_reserve(t->m, 2 * t->callee->nparams * (64 + (size_t)RVM__EXACT_MOST));
 }
 
 /* v is added to what the place holds. */
@@ -138,6 +151,16 @@ static void add_exactly(rvm_machine *m, unsigned level, rvm_value *place, rvm_va
     m->exact.level = RVM__OF_VALUES;
     m->exact.updates++;
     *place = sum;
+}
+
+/* As exact_handlers.c has it, whole. */
+static void add_tangent(rvm_machine *m, unsigned level, rvm_value *place, rvm_value v, rvm_type type) {
+    if (m->exact.restoring) return;
+    m->exact.level = level;
+    rvm__exact_keep_raw(m, place->f);
+    rvm__exact_keep_raw(m, v.f);
+    m->exact.level = RVM__OF_VALUES;
+    *place = rvm__sum(type, *place, v);
 }
 
 /* ---- what a compute part borrows, in a sweep: the shadow of a scalar that the callee only adds to, which does not come
@@ -290,7 +313,10 @@ static void return_scalar(const rvm__transfer *t, uint32_t k) {
     }
     if (!shadow) return;
     const rvm_role same = t->m->bound.mode == RVM_TANGENT ? RVM_READ : RVM_ACC;
-    if (param->role != same && !param->untouched && rvm__place_active(t, q))
+    rvm_value *tangent = tangent_summed(t, k);
+    if (tangent)
+        add_tangent(t->m, level_of(t, k), tangent, *shadow, (rvm_type)param->type);
+    else if (param->role != same && !param->untouched && rvm__place_active(t, q))
         rvm__give_back(rvm__scalar_place(t, q, true), *shadow, (rvm_type)param->type, again && param->role != RVM_OWN);
     shadow->i = 0;
 }

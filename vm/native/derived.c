@@ -383,9 +383,12 @@ static bool has_engine(const rvm__asked *q) {
     return q->m->jit.engine && is_sound(q);
 }
 
-/* What the modes offer and programs do not. */
-static bool takes_modes(const rvm_options *o) {
-    return o->exact || o->keep_shadows || o->profile || o->activity;
+/* What the modes offer and programs do not. In exact runs tangents by hand come back from compute parts by programs alone,
+ * where there is one. */
+static bool takes_modes(const rvm__asked *q, rvm__derived *d) {
+    const rvm_options *o = &q->m->o;
+    const bool exactly = o->exact && (q->ask != ASK_TANGENT || rvm__derived_ready(q->m, d, NULL));
+    return exactly || o->keep_shadows || o->profile || o->activity;
 }
 
 /* Whether there is native code or not. */
@@ -405,9 +408,9 @@ static rvm_status by_program(rvm__asked *q, rvm_error *err) {
 
 /* Some derivative on the way is written by hand: programs call it. */
 static rvm_status by_rules(rvm__asked *q, rvm_error *err) {
-    if (!takes_modes(&q->m->o)) return by_program(q, err);
     rvm__derived *d = find_for(q, kind_of[q->ask]);
     if (!d) return rvm__no_memory(q->m, err);
+    if (!takes_modes(q, d)) return by_program(q, err);
     tell_refused(q, d, "one is written by hand, with exact, keep_shadows, profile or activity");
     return interpret(q, err);
 }
