@@ -6,7 +6,8 @@
  *     rvm_call(m, fn, a, 2, &e); // as ever: the first time compiled, then native
  *
  * Native code gives the same bits as the interpreter, a NaN's sign and payload apart, the same errors and the same state
- * after them, unless fast_math allows it otherwise. Instructions are counted as if interpreted, those of uncomputing that is
+ * after them, unless fast_math allows it otherwise; where a block in threads fails, what was begun behind the failure is
+ * taken back, to rounding. Instructions are counted as if interpreted, those of uncomputing that is
  * left out because nobody observes it included; calls are counted where they are made, and memory_peak and ancilla_peak are
  * those of native code. It runs whole calls in primal mode, and derivatives that are asked for whole as the programs that
  * compute them (rvm.h); what else is asked of a machine, and what cannot be compiled, is interpreted. Where native code

@@ -330,7 +330,10 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
             SAY("%s%s%s is %s: only a positive number has a logarithm here", named ? "`" : "",
                 named ? s->text : "the operand", named ? "`" : "", has);
     }
-    if (!recompute(s, &y, &f)) SAY("the divisor `%s` is 0", name_of(s, &s->places[2]));
+    if (!recompute(s, &y, &f)) {
+        if (*name_of(s, &s->places[2]) == '%') SAY("the divisor is 0"); /* a temporary */
+        SAY("the divisor `%s` is 0", s->text);
+    }
     rvm__plain_text(rvm__place_type(s->f, &s->places[0]), f, has, sizeof has);
     SAY("the factor of `%s` is %s: it must be finite and not 0", name_of(s, &s->places[0]), has);
 }
