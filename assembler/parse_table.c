@@ -71,7 +71,7 @@ static bool take_derived(parser *p, uint32_t variant) {
 
 static bool read_variant(parser *p, span at) {
     rvm_program *program = p->a->program;
-    uint32_t number, kind, level, stack, before = program->nvariants;
+    uint32_t number, kind, level, ways, before = program->nvariants;
     uint8_t active[RVM_MAX_PARAMS];
     rvm_variant v = {.active = active};
     bool itself = p->ahead.kind != K_INT;
@@ -82,15 +82,13 @@ static bool read_variant(parser *p, span at) {
     else {
         uint32_t n = program->signatures[program->variants[number].signature].nparams;
         if (!take_below(p, RVM_TRANSFORM_COUNT, &kind) || !take_below(p, RVM_MAX_ORDER, &level) ||
-            !take_below(p, (RVM__ADDS_AGAIN + 1) << 2, &stack) || !take_active(p, n, active) ||
+            !take_below(p, RVM__VARIANT_WAYS, &ways) || !take_active(p, n, active) ||
             !take_below(p, program->nsignatures, &v.signature))
             return false;
         v.parent = number;
         v.kind = (uint8_t)kind;
         v.level = (uint8_t)level;
-        v.stack = stack & 1;
-        v.paired = stack >> 1 & 1;
-        v.borrowing = (uint8_t)(stack >> 2);
+        rvm__variant_take_ways(&v, ways);
         got = rvm__variant_make(program, &v);
     }
     if (got < 0) {

@@ -191,8 +191,7 @@ static void put_variants(rvm_sink *to, const rvm_program *p) {
         rvm__put(to, ".variant %u", v->parent == k ? v->of : v->parent);
         if (v->parent != k) {
             uint32_t n = p->signatures[p->variants[v->parent].signature].nparams;
-            rvm__put(to, " %u %u %u \"", v->kind, v->level,
-                     v->stack | (unsigned)v->paired << 1 | (unsigned)v->borrowing << 2);
+            rvm__put(to, " %u %u %u \"", v->kind, v->level, rvm__variant_ways(v));
             for (uint32_t i = 0; i < n; i++) rvm__put(to, "%u", v->active[i]);
             rvm__put(to, "\" %u", v->signature);
         }

@@ -106,6 +106,17 @@ enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANT
  * back; or, in exact runs, where the part runs again they are set aside, and its adjoint adds them again. */
 enum rvm__borrowing { RVM__TAKES_ALONG, RVM__SETS_ASIDE, RVM__ADDS_AGAIN };
 
+/* Of a variant, what is no number of its own in files and texts: a number below RVM__VARIANT_WAYS. */
+enum { RVM__VARIANT_WAYS = (RVM__ADDS_AGAIN + 1) << 2 };
+static inline unsigned rvm__variant_ways(const rvm_variant *v) {
+    return v->stack | (unsigned)v->paired << 1 | (unsigned)v->borrowing << 2;
+}
+static inline void rvm__variant_take_ways(rvm_variant *v, unsigned ways) {
+    v->stack = ways & 1;
+    v->paired = ways >> 1 & 1;
+    v->borrowing = (uint8_t)(ways >> 2);
+}
+
 /* A function that was derived here (transform.c). */
 typedef struct rvm__derivation {
     uint32_t fn, of;

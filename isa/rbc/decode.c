@@ -206,12 +206,10 @@ static bool get_derived(reader *r, uint32_t variant) {
 /* Of a variant that is not its own parent, what it is derived by. */
 static bool get_derivation(reader *r, rvm_variant *v) {
     const uint32_t n = r->p->signatures[r->p->variants[v->parent].signature].nparams;
-    uint8_t stack;
+    uint8_t ways;
     if (!get_byte(r, 256, "", &v->kind) || !get_byte(r, 256, "", &v->level)) return false;
-    if (!get_byte(r, (RVM__ADDS_AGAIN + 1) << 2, "the stack neither carries shadows nor not", &stack)) return false;
-    v->stack = stack & 1;
-    v->paired = stack >> 1 & 1;
-    v->borrowing = stack >> 2;
+    if (!get_byte(r, RVM__VARIANT_WAYS, "no variant is derived in such a way", &ways)) return false;
+    rvm__variant_take_ways(v, ways);
     if (!get_below(r, r->p->nsignatures, "no type has this number", &v->signature)) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!get_byte(r, 256, "", v->active + k)) return false;

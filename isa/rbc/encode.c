@@ -73,7 +73,7 @@ static void put_variant(writer *w, const rvm_program *p, uint32_t variant) {
     if (v->parent == variant) return;
     put_byte(w, v->kind);
     put_byte(w, v->level);
-    put_byte(w, (uint8_t)(v->stack | v->paired << 1 | v->borrowing << 2));
+    put_byte(w, (uint8_t)rvm__variant_ways(v));
     put_number(w, v->signature);
     for (uint32_t k = 0; k < nactive; k++) put_byte(w, v->active[k]);
     put_number(w, v->nderived);

@@ -14,7 +14,7 @@
  *     v functions, an s (name) each
  *     v signatures, each: v parameters, each: b type | dimensions << 4, b role, v 1 + an earlier signature, or 0
  *     v variants, each: v signature of the value, z parent - own number, and where that is not 0:
- *         b kind, b level, b stack, v signature of the arguments, a b (is active) for each parameter of the
+ *         b kind, b level, b ways, v signature of the arguments, a b (is active) for each parameter of the
  *         parent's; v derived, each: v function (difference), v its derived function
  *     each function:
  *         v registers, a b (type) each
@@ -44,7 +44,7 @@
 #include <stdint.h>
 
 #define RVM_RBC_MAGIC "\x89RVM"
-enum { RVM_RBC_VERSION = 3 };
+enum { RVM_RBC_VERSION = 4 };
 enum { /* where the fields of the header start, and the body */
        RVM_RBC_AT_VERSION = 4,
        RVM_RBC_AT_TYPES = 6,

@@ -225,17 +225,24 @@ Test(lanes, lines) {
     rvm_program_free(p);
 }
 
-Test(lanes, discarded_arrays) {
+/* Skips the test where there is no native code; else *p is the program, and *grouped will be its blocks in lanes. */
+static rvm_jit *compiler_of(const char *text, rvm_program **p, unsigned *grouped) {
     report rep = {.name = "lanes"};
-    rvm_jit_options jo = rvm_jit_options_default();
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j = NULL;
+    o.tiers = false, o.cache = "", o.notice = note_groups, o.userdata = grouped;
+    *p = assemble_text(text, NULL, &rep);
+    cr_assert(*p);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    return j;
+}
+
+Test(lanes, discarded_arrays) {
     rvm_options o = rvm_options_default();
-    rvm_program *p = assemble_text(second, NULL, &rep);
     unsigned grouped = 0;
-    rvm_jit *j;
-    jo.tiers = false, jo.cache = "", jo.notice = note_groups, jo.userdata = &grouped;
+    rvm_program *p;
+    rvm_jit *j = compiler_of(second, &p, &grouped);
     o.trail = RVM_TRAIL_OFF;
-    cr_assert(p);
-    if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
     for (int unchecked = 0; unchecked < 2; unchecked++) {
         double h[2][PLACES * COLUMNS];
         rvm_stats s[2];
@@ -274,17 +281,12 @@ static void add(rvm_program *p, rvm_jit *j, const rvm_options *o, added *to) {
 }
 
 Test(lanes, additions_taken_back) {
-    report rep = {.name = "lanes"};
-    rvm_jit_options jo = rvm_jit_options_default();
     rvm_options o = rvm_options_default();
-    rvm_program *p = assemble_text(adding, NULL, &rep);
     static added one, other;
     unsigned grouped = 0;
-    rvm_jit *j;
-    jo.tiers = false, jo.cache = "", jo.notice = note_groups, jo.userdata = &grouped;
+    rvm_program *p;
+    rvm_jit *j = compiler_of(adding, &p, &grouped);
     o.memory = 1 << 26;
-    cr_assert(p);
-    if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
     for (int unchecked = 0; unchecked < 2; unchecked++) {
         o.unchecked = unchecked;
         add(p, NULL, &o, &one);
