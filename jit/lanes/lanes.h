@@ -41,8 +41,8 @@ enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 #define RVM__PART "rvm_part."
 
 /* simplify.c: what is called goes where it is called, what is the same in all trips out of loops; instances get the form of
- * which groups are made. */
-LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine);
+ * which groups are made. Unless `all`, functions but for instances and what these call are left alone. */
+LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all);
 /* The same, but for elements side by side, which are not put together. */
 LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine);
 LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n); /* NULL: it is never run */

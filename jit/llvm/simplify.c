@@ -25,8 +25,10 @@
 
 #define VALUES "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)"
 /* What is called is simple before LLVM looks what it costs to inline it; and what asks whether a length is known
- * (jit/lower/groups.c) is told, so that a part of a group that is never called changes nothing else. */
-static const char inlines[] = "function(sroa,early-cse,lower-constant-intrinsics),cgscc(inline," VALUES "),ipsccp," VALUES;
+ * (jit/lower/groups.c) is told, so that a part of a group that is never called changes nothing else. Little code is left to
+ * emit, too, where nothing more is done. */
+static const char prepares[] = "function(sroa,early-cse,lower-constant-intrinsics)";
+static const char inlines[] = "cgscc(inline," VALUES "),ipsccp," VALUES;
 /* What is the same in all trips goes before loops are unrolled, so that it is there once. Few loads and stores are left when
  * they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded once have come to be one that each
  * trip hands to the next. */
@@ -206,21 +208,42 @@ static void show_indices(rvm__build *k) {
 
 /* ---- loops of instances ---- */
 
-/* Passes leave all other functions alone meanwhile: what leaves their loops is together already (jit/lower/exits.c), and to
- * make one end of all ends of a loop takes the square of its size. */
-static void keep_others(const rvm__build *k, bool kept) {
-    static const char optnone[] = "optnone";
-    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f) || rvm__is_instance_function(f)) continue;
-        if (kept)
-            set(k, f, optnone);
-        else
-            LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_of(optnone));
-    }
+/* Passes leave alone functions that have it. */
+static const char optnone[] = "optnone";
+
+static void drop(LLVMValueRef f, const char *attribute) {
+    LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_of(attribute));
+}
+
+/* What leaves the loops of others is together already (jit/lower/exits.c), and to make one end of all ends of a loop takes
+ * the square of its size. */
+static void keep_others(const rvm__build *k) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !rvm__is_instance_function(f)) set(k, f, optnone);
+}
+
+static void keep_none(const rvm__build *k) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) drop(f, optnone);
+}
+
+static void let_callees(LLVMValueRef f) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef in = LLVMGetFirstInstruction(b); in; in = LLVMGetNextInstruction(in)) {
+            LLVMValueRef callee = LLVMIsACallInst(in) ? LLVMIsAFunction(LLVMGetCalledValue(in)) : NULL;
+            if (!callee || !attribute_of(callee, optnone)) continue;
+            drop(callee, optnone);
+            let_callees(callee);
+        }
+}
+
+static void keep_all_but_callees(const rvm__build *k) {
+    keep_others(k);
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        if (rvm__is_instance_function(f)) let_callees(f);
 }
 
 static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
-    keep_others(k, true);
+    keep_others(k);
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
     bool any = false;
     if (e) {
@@ -232,14 +255,16 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
         any |= f && rvm__mark_adding_loops(k, f);
     }
     if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
-    keep_others(k, false);
+    keep_none(k);
     return e;
 }
 
-LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine) {
+static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     hide_indices(k);
-    LLVMErrorRef e = LLVMRunPasses(k->module, inlines, machine, options);
+    LLVMErrorRef e = LLVMRunPasses(k->module, prepares, machine, options);
+    if (!all) keep_all_but_callees(k);
+    if (!e) e = LLVMRunPasses(k->module, inlines, machine, options);
     show_indices(k);
     drop_never(k->module);
     raise_locals(k);
@@ -249,12 +274,17 @@ LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machin
     allow_speculation(k, false);
     join_disagreeing_blocks(k);
     if (!e) e = LLVMRunPasses(k->module, cleans, machine, options);
+    keep_none(k);
     if (!e && k->instances) e = simplify_instances(k, machine, options);
     LLVMDisposePassBuilderOptions(options);
     return e;
 }
 
-LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {
-    LLVMErrorRef e = rvm__simplify_for_device(k, machine);
+LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine) {
+    return simplify(k, machine, true);
+}
+
+LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all) {
+    LLVMErrorRef e = simplify(k, machine, all);
     return e || !k->instances ? e : rvm__find_pairs(k, machine);
 }
