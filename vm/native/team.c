@@ -60,7 +60,8 @@ struct rvm__team {
     result *results;
     bool quits;
     uint64_t jobs; /* so far: a helper that has seen fewer has something to do */
-    uint32_t busy; /* helpers */
+    bool open;     /* helpers may join: one that wakes up behind the end of a job is not waited for */
+    uint32_t busy; /* helpers that have joined */
     /* the present job */
     const rvm__native_job *job;
     rvm__native *n;
@@ -431,7 +432,10 @@ static void *help(void *argument) {
         while (!t->quits && seen == t->jobs) pthread_cond_wait(&t->begun, &t->lock);
         if (t->quits) break;
         seen = t->jobs;
+        const bool joins = t->open;
+        __atomic_store_n(&t->busy, t->busy + joins, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&t->lock);
+        if (!joins) continue;
         fesetenv(&t->environment);
         feclearexcept(LOSSY);
         work(t, self);
@@ -577,7 +581,7 @@ static void begin(team *t, rvm__native *n, const rvm__native_job *job) {
     t->lost = RVM_OK;
     t->asked = 0;
     fegetenv(&t->environment);
-    for (uint32_t k = 1; k < t->nworkers; k++) t->busy += t->workers[k].started;
+    t->open = true;
     __atomic_store_n(&t->jobs, t->jobs + 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&t->begun);
     pthread_mutex_unlock(&t->lock);
@@ -614,6 +618,9 @@ static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) 
     if (!t || !set_results(t, job)) return 0;
     begin(t, n, job);
     work(t, &t->workers[0]);
+    pthread_mutex_lock(&t->lock);
+    t->open = false;
+    pthread_mutex_unlock(&t->lock);
     for (unsigned k = 0; k < t->looks && waits_for_end(t); k++) rvm__thread_pause();
     pthread_mutex_lock(&t->lock);
     while (t->busy) pthread_cond_wait(&t->news, &t->lock);
