@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Uncomputing leaves no instruction in unchecked native code. LLVM's representation of four programs with ancillas, the last with
+# Uncomputing leaves no instruction in unchecked native code, nor what is small a call in any. LLVM's representation of four programs with ancillas, the last with
 # local arrays of run-time length, is searched for what only uncomputing needs. The primal programs keep a trail, so that
 # isa/analysis/elision.c alone finds it; the adjoints keep none, and isa/analysis/liveness.c finds it. left_out.sh RVM EXAMPLES
 set -u
@@ -12,9 +12,11 @@ logarithm="y=0 x=1+2i"
 camera="e=[0,0] camera=zeros(11) X=zeros(3) w=1 feature=[0,0]"
 mixture="out=0 alphas=[0.1,-0.2] means=[[1,2],[-1,0]] icf=[[0.1,0.2,0.3],[-0.1,0,0.4]] x=[[1,1],[0,-1],[2,2.5]] gamma=1 m=0"
 
+unchecked="--unchecked --trust"
+
 # dump PROG FN OPTION.. VALUE..: its native code in $work/ir, of instances one by one: a group has eight calls for each
 dump() {
-    "$rvm" run "$1" "$2" --engine=jit --unchecked --trust --lanes off --dump ir "${@:3}" >"$work/ir" 2>"$work/why" && return
+    "$rvm" run "$1" "$2" --engine=jit $unchecked --lanes off --dump ir "${@:3}" >"$work/ir" 2>"$work/why" && return
     grep -q 'native code' "$work/why" && echo "skipped: $(cat "$work/why")" && exit 77
     printf 'FAILED: %s: %s\n' "$2" "$(cat "$work/why")"
     exit 1
@@ -58,5 +60,20 @@ derived() {
     derived "$examples/gmm/gmm.rasm" gmm
     dump "$work/gmm.rbc" "gmm'adj" --trail off $mixture
     most "gmm'adj" 60 fsub
+
+    # A loop that polls now and then runs long: what it calls is inlined, with all its checks.
+    cat >"$work/long.rasm" <<'TEXT'
+include "std/keep.rasm"
+fn long(x: real[n], y: real[n, 14])
+    for t in 0..n
+        for j in 0..14
+            call keep(y[t, j], x[t])
+        end
+    end
+end
+TEXT
+    unchecked=
+    dump "$work/long.rasm" long --trail off
+    most long 0 'call .*@keep'
 }
 exit $((failures > 0))

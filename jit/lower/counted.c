@@ -76,7 +76,7 @@ rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
     return there;
 }
 
-/* More trips than one strip has go their own way. */
+/* More trips than one strip has go their own way: of long loops, which is not to count as cold. */
 static void split_trips(rvm__emit *e, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
     LLVMBuilderRef b = e->k->b;
     const uint64_t most = rvm__trips_unseen(e, e->control.pc);
@@ -86,7 +86,7 @@ static void split_trips(rvm__emit *e, LLVMValueRef first, LLVMValueRef step, LLV
     rvm__context *there = strips_in(e, e->control.context, rvm__lower_end(e->f, e->control.pc));
     LLVMBasicBlockRef strips = rvm__block(e, "strips"), one = rvm__block(e, "one");
     if (!there) return;
-    rvm__unlikely(e, LLVMBuildCondBr(b, many, strips, one));
+    LLVMBuildCondBr(b, many, strips, one);
     rvm__at(e, strips);
     rvm__begin_strip(e, there->strips, most, first, step, trips);
     rvm__jump(e, there, e->control.pc, false);

@@ -239,7 +239,11 @@ typedef struct rvm__each { /* a loop for i in 0..n; what is built between its en
 } rvm__each;
 rvm__each rvm__each_begin(rvm__emit *e, LLVMValueRef n);
 void rvm__each_end(rvm__emit *e, const rvm__each *l);
-void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
+/* A branch of n ways goes the way `which`, mostly (branch weights): what takes the others counts as cold to LLVM, and so
+ * does all that is reached by them alone. */
+enum { RVM__MOST_WAYS = 3 };
+void rvm__mostly(rvm__emit *e, LLVMValueRef branch, unsigned n, unsigned which);
+void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one: its first way */
 
 /* ---- values.c ---- */
 LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot);          /* value of an i64 register or constant */

@@ -233,6 +233,7 @@ static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLV
     LLVMValueRef choice = LLVMBuildSwitch(k->b, call_group(g, s, out), single, 2);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
+    rvm__mostly(e, choice, 3, 1); /* done */
     rvm__at(e, adrift);
     end_adrift(e, pc, single);
     rvm__at(e, done);

@@ -59,14 +59,17 @@ LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
     return a;
 }
 
-/* By branch weights. */
-void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
+void rvm__mostly(rvm__emit *e, LLVMValueRef branch, unsigned n, unsigned which) {
     LLVMContextRef c = e->k->context;
-    LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
-                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1, false)),
-                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1 << 20, false))};
-    LLVMValueRef weights = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 3));
+    LLVMMetadataRef part[1 + RVM__MOST_WAYS] = {LLVMMDStringInContext2(c, "branch_weights", 14)};
+    for (unsigned k = 0; k < n; k++)
+        part[1 + k] = LLVMValueAsMetadata(LLVMConstInt(e->k->i32, k == which ? 1 << 20 : 1, false));
+    LLVMValueRef weights = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 1 + n));
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
+}
+
+void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
+    rvm__mostly(e, branch, 2, 1);
 }
 
 LLVMValueRef rvm__intrinsic(rvm__emit *e, const char *name, unsigned n, LLVMValueRef *args) {
