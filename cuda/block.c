@@ -36,15 +36,20 @@ static bool is_copied(const rvm__native_kernel *k, uint64_t view) {
     return false;
 }
 
-static bool take_copies(rvm__block_run *r) {
-    if (!(r->k->flags & RVM__KERNEL_COPIED)) return true;
+void rvm__cuda_plan_copies(rvm__block_run *r) {
     const uint64_t warps = (r->job->count + RVM__CHUNK + RVM__WARP - 1) / RVM__WARP;
+    r->stride = r->ncopies = 0;
+    if (!(r->k->flags & RVM__KERNEL_COPIED)) return;
     for (uint64_t v = 0; v < r->k->nviews; v++) {
         if (r->k->views[v].root != v || !is_copied(r->k, v)) continue;
         r->offsets[v] = r->stride;
-        r->stride += (r->places[v].bytes + 127) / 128 * 128;
+        r->stride += (rvm__cuda_bytes(&r->job->views[v], r->k->views[v].ndim) + 127) / 128 * 128;
     }
     r->ncopies = r->k->frame ? rvm__cuda_nested_copies(r) : warps < RVM__KERNEL_COPIES ? warps : RVM__KERNEL_COPIES;
+}
+
+static bool take_copies(rvm__block_run *r) {
+    if (!(r->k->flags & RVM__KERNEL_COPIED)) return true;
     r->copies = rvm__cuda_take(r->c, r->ncopies * r->stride, r->err);
     return r->copies &&
            !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
@@ -152,14 +157,27 @@ uint64_t rvm__cuda_number(const rvm__block_run *r, uint64_t k) {
     return k / r->width * r->period + r->first + k % r->width;
 }
 
-/* Those of the piece, stretch by stretch. */
+/* Whether copies gain from the first instance on, or pieces run so: those of warps always do. */
+static bool goes_up(const rvm__block_run *r) {
+    return r->job->ascending || (r->copies && !r->k->frame);
+}
+
+static bool launch_stretch(rvm__block_run *r, uint64_t k, uint64_t n) {
+    const uint64_t terms = r->terms ? r->terms->p + (k - r->at) * r->nterms * sizeof(rvm_value) : 0;
+    return launch_kernel(r, rvm__cuda_number(r, k), n, terms) && launch_sum_terms(r, k / RVM__CHUNK, n, terms);
+}
+
+/* Those of the piece, of one period after the other. */
 static bool launch_stretches(rvm__block_run *r) {
-    for (uint64_t k = r->at, end = k + r->n, n; k < end; k += n) {
-        const uint64_t left = r->width - k % r->width;
-        const uint64_t terms = r->terms ? r->terms->p + (k - r->at) * r->nterms * sizeof(rvm_value) : 0;
-        n = left < end - k ? left : end - k;
-        if (!launch_kernel(r, rvm__cuda_number(r, k), n, terms)) return false;
-        if (!launch_sum_terms(r, k / RVM__CHUNK, n, terms)) return false;
+    const bool up = goes_up(r);
+    for (uint64_t k = r->at, end = k + r->n; k < end;) {
+        const uint64_t whole = up ? r->width - k % r->width : (end - 1) % r->width + 1;
+        const uint64_t n = whole < end - k ? whole : end - k;
+        if (!launch_stretch(r, up ? k : end - n, n)) return false;
+        if (up)
+            k += n;
+        else
+            end -= n;
     }
     return true;
 }
@@ -170,12 +188,12 @@ static uint64_t most_kept(const rvm__block_run *r) {
     return logged < entered ? logged : entered;
 }
 
-/* Each in the order in which instances run, from the first or from the last one on; but copies of warps gain upwards. */
+/* Each in the order in which instances run, from the first or from the last one on. */
 static void next_piece(rvm__block_run *r) {
     const uint64_t left = r->count - r->done, most = most_kept(r), each = r->each < most ? r->each : most;
     r->n = left < each ? left : each;
     r->at = r->done;
-    if (r->job->ascending || (r->copies && !r->k->frame)) return;
+    if (goes_up(r)) return;
     r->at = left > each ? (left - each + RVM__CHUNK - 1) / RVM__CHUNK * RVM__CHUNK : 0;
     r->n = left - r->at;
 }

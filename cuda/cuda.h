@@ -229,6 +229,8 @@ typedef struct rvm__block_run {
     int64_t fuel;
     rvm_error *err;
 } rvm__block_run;
+/* How copies of arrays are laid out, and how many there are: the same on any device. First of all. */
+void rvm__cuda_plan_copies(rvm__block_run *r);
 /* In the order in which they are called, in the device's context; places are there. False: err. What waits for the device is
  * `wait` alone, and `sum` where sums of elements are kept. */
 bool rvm__cuda_take_room(rvm__block_run *r);
@@ -310,9 +312,12 @@ void rvm__cuda_settle(rvm_cuda *c);
 
 /* ---- split.c ---- */
 rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n); /* of its devices that are not lost, number n from 0 on; NULL: none */
-/* On how many of c's devices the block should run; 1: *why tells, unless there is only one. */
-unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const rvm__native_kernel *k, const char **why);
-/* On n devices, of which `like` is what they have in common. Likewise. */
+/* On how many of r->c's devices the block should run; 1: *why tells, unless there is only one. */
+unsigned rvm__cuda_devices_for(const rvm__block_run *r, const char **why);
+/* What each of n devices has of the block, of which `like` is what they have in common; of how many instances at a time. */
+void rvm__cuda_share_out(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places);
+uint64_t rvm__cuda_share_unit(const rvm__block_run *r);
+/* On these. Whether all instances are done; else nothing has changed. */
 bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n);
 
 /* ---- changes.c ---- */

@@ -66,6 +66,7 @@ static const rvm__native_kernel *kind_of(rvm_cuda *c, const rvm__native_job *job
 static bool run_as(rvm__block_run *r, const rvm__native_kernel *k) {
     r->k = k;
     r->kernel = NULL;
+    rvm__cuda_plan_copies(r);
     const bool done = rvm__cuda_on_each(r, 1, rvm__cuda_run_block);
     r->c->first->totals.nested += done && k->frame;
     return done;
@@ -100,9 +101,10 @@ static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__na
     const uint64_t all = job->count + !job->count;
     rvm__block_run r = {.c = c, .m = m, .job = job, .k = kind_of(c, job), .native = n, .err = err};
     const char *why;
-    const unsigned devices = rvm__cuda_devices_for(c, job, r.k, &why);
     r.count = job->count;
     r.width = r.period = all;
+    rvm__cuda_plan_copies(&r);
+    const unsigned devices = rvm__cuda_devices_for(&r, &why);
     r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
     rvm__cuda_range_begin(m, job->kernel);
     const bool done = devices > 1 ? run_on_several(&r, devices) : run_on_one(&r);

@@ -21,8 +21,7 @@
  *
  * Several devices. The instances of a block are split over the devices of an rvm_cuda, where each gets instructions enough;
  * what they sum is summed in the same order, so that results have the bits that one device gives, but for elements that
- * gain in no order. A block that changes an array which stays on the first device, or whose instances have a CTA each,
- * runs on that one alone. One that a device
+ * gain in no order. A block that changes an array which stays on the first device runs on that one alone. One that a device
  * has failed for runs on the first, then on the host; a device that is lost takes part in no other.
  *
  * Choice. With options.automatic a block is timed on the host, and, once what a device might have saved is as long as it

@@ -5,16 +5,13 @@
  *
  * Arrays of the host are as they were until every device is done: where one fails, nothing is to be taken back.
  *
- * What warps add to copies of an array (RVM__KERNEL_COPIES, one for every so many warps) has an order in each copy. So a
- * device then has some copies, and of each round of all copies the instances that add to them; the first device gets those
- * of the others, and sums them. */
+ * What instances add to copies of an array, those of a warp or each that has a CTA to the next one, and then to the first
+ * again, has an order in each copy. So a device then has some copies, and of each round of all copies the instances that add
+ * to them; the first device gets those of the others, and sums them. */
 #include <string.h>
 
 #include "cuda.h"
 #include "support.h"
-
-enum { ROUND = RVM__KERNEL_COPIES * RVM__WARP };
-_Static_assert(ROUND % RVM__CHUNK == 0 && ROUND / RVM__CHUNK >= RVM_CUDA_MAX_DEVICES, "each has a chunk of a round");
 
 /* ---- on which ---- */
 
@@ -37,37 +34,58 @@ static bool changes_what_stays(rvm_cuda *c, const rvm__native_job *job) {
     return false;
 }
 
-unsigned rvm__cuda_devices_for(rvm_cuda *c, const rvm__native_job *job, const rvm__native_kernel *k, const char **why) {
+/* Instances side by side that add to the same copy. */
+static uint64_t instances_of_copy(const rvm__block_run *r) {
+    return r->k->frame ? 1 : RVM__WARP;
+}
+
+static uint64_t period_of(const rvm__block_run *r) {
+    const uint64_t all = r->job->count, round = r->ncopies * instances_of_copy(r);
+    return round && all > round ? round : all;
+}
+
+/* Chunks, which are summed apart; but of those of a CTA each that add to copies alone any. */
+uint64_t rvm__cuda_share_unit(const rvm__block_run *r) {
+    return r->ncopies && r->k->frame && !r->job->nsums ? 1 : RVM__CHUNK;
+}
+
+static uint64_t units_of(const rvm__block_run *r) {
+    const uint64_t unit = rvm__cuda_share_unit(r);
+    return (period_of(r) + unit - 1) / unit;
+}
+
+unsigned rvm__cuda_devices_for(const rvm__block_run *r, const char **why) {
+    rvm_cuda *c = r->c;
+    const rvm__native_job *job = r->job;
     const uint64_t chunks = (job->count + RVM__CHUNK - 1) / RVM__CHUNK, work = job->kernel->work * job->count;
     uint64_t n = 0, most = c->o.least ? work / c->o.least : chunks;
     *why = NULL;
     while (rvm__cuda_alive(c, (unsigned)n)) n++;
     if (n < 2) return 1;
-    if (k->flags & RVM__KERNEL_ENTRIES) return *why = "its instances add to elements that differ, in their order", 1;
-    if (k->frame && k->flags & RVM__KERNEL_COPIED)
-        return *why = "its instances have a CTA each, and copies of what they add to", 1;
+    if (r->k->flags & RVM__KERNEL_ENTRIES) return *why = "its instances add to elements that differ, in their order", 1;
     if (changes_what_stays(c, job)) return *why = "it changes an array that stays on the first device", 1;
     if (chunks < most) most = chunks;
     if (most < 2) *why = "it is too small for several devices";
+    if (most >= 2 && units_of(r) < 2) *why = "its instances add to too few copies for several devices";
+    if (units_of(r) < most) most = units_of(r);
     if (most < n) n = most;
     return n > 1 ? (unsigned)n : 1;
 }
 
 /* ---- what each has ---- */
 
-static void share_out(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
-    const uint64_t all = like->job->count;
-    const uint64_t period = like->k->flags & RVM__KERNEL_COPIED && all > ROUND ? ROUND : all;
-    const uint64_t chunks = (period + RVM__CHUNK - 1) / RVM__CHUNK, rest = all % period;
+void rvm__cuda_share_out(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
+    const uint64_t all = like->job->count, period = period_of(like), rest = all % period;
+    const uint64_t unit = rvm__cuda_share_unit(like), units = units_of(like);
     for (unsigned k = 0; k < n; k++) {
         rvm__block_run *r = &runs[k];
-        const uint64_t end = chunks * (k + 1) / n * RVM__CHUNK;
+        const uint64_t end = units * (k + 1) / n * unit;
         *r = *like;
         r->c = rvm__cuda_alive(like->c->first, k);
         r->places = places + k * like->k->nviews;
         r->apart = true;
         r->last_chunks = &r->chunks;
-        r->first = chunks * k / n * RVM__CHUNK;
+        r->first = units * k / n * unit;
         r->period = period;
         r->width = (end < period ? end : period) - r->first;
         r->count = all / period * r->width;
@@ -110,7 +128,8 @@ static bool gather_copies(rvm__block_run *runs, unsigned n) {
     rvm_cuda *c = runs->c;
     for (unsigned k = 1; k < n; k++) {
         const rvm__block_run *r = &runs[k];
-        const uint64_t from = r->first / RVM__WARP * r->stride, end = (r->first + r->width + RVM__WARP - 1) / RVM__WARP;
+        const uint64_t each = instances_of_copy(r), from = r->first / each * r->stride;
+        const uint64_t end = (r->first + r->width + each - 1) / each;
         const uint64_t bytes = end * r->stride - from;
         const int code =
             c->d->copy_across(runs->copies->p + from, c->context, r->copies->p + from, r->c->context, bytes, c->stream);
@@ -160,7 +179,7 @@ static bool try_once(rvm__block_run *runs, unsigned n) {
 static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
     for (int k = 0; k < RVM__MOST_TRIES; k++) {
         bool again = false;
-        share_out(runs, n, like, places);
+        rvm__cuda_share_out(runs, n, like, places);
         const bool good = try_once(runs, n);
         if (good) rvm__cuda_merge_sums(runs, n);
         for (unsigned d = 0; d < n && good; d++) rvm__cuda_merge_counts(&runs[d]);

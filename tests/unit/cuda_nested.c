@@ -1,11 +1,12 @@
 /* cuda_nested.c: blocks within blocks on a device, with a CTA for each instance or a thread: which is taken, and where local
  * arrays are; by what stands in for a driver (tests/grid). */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda.h"
 #include "rvm_asm.h"
-#include "rvm_cuda.h"
 #include "rvm_jit.h"
 #include "try_one_in.h"
 
@@ -77,7 +78,7 @@ static void end(fixture *f) {
 
 /* On so many devices. False: no LLVM. */
 static bool begin_on(fixture *f, int devices, rvm_cuda_nested nested, bool fast) {
-    static const int numbers[] = {0, 1, 2};
+    static const int numbers[] = {0, 1, 2, 3, 4, 5, 6};
     rvm_jit_options o = rvm_jit_options_default();
     rvm_options unchecked = rvm_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
@@ -209,7 +210,7 @@ typedef struct shared {
 
 static void run(fixture *f, const char *fn, int n, bool back, shared *r) {
     static double x[MANY];
-    for (int i = 0; i < MANY; i++) x[i] = 1 / (double)(i * 37 % 101 + 1) - .3;
+    for (int i = 0; i < MANY; i++) x[i] = sin(i) * exp(i % 41 - 20);
     *r = (shared){.g = {.5, .25}, .s = 3};
     rvm_arg a[4] = {rvm_arg_array_f64(r->out, 1, (int64_t[]){n}), rvm_arg_array_f64(r->g, 1, (int64_t[]){WITHIN}),
                     rvm_arg_f64(r->s), rvm_arg_array_f64(x, 1, (int64_t[]){n})};
@@ -219,31 +220,114 @@ static void run(fixture *f, const char *fn, int n, bool back, shared *r) {
     r->s = a[2].value.f;
 }
 
-/* With fast math each CTA has a copy of what instances add to: that one device has. */
-static void compare_devices(bool fast) {
+/* On so many devices, the function and the other way; of the blocks so many are split. */
+static void run_on(fixture *f, int devices, bool fast, const char *fn, int n, bool back, shared *r, bool split) {
+    rvm_cuda_totals t;
+    if (!begin_on(f, devices, RVM_CUDA_ALWAYS, fast)) return;
+    run(f, fn, n, back, r);
+    rvm_cuda_stats(f->c, &t);
+    cr_assert(t.nested == t.blocks && !t.on_host && t.split == (split ? t.blocks : 0), "%d: %s%s", devices, t.why,
+              t.why_one);
+    cr_assert_neq(r->out[n - 1], 0);
+}
+
+static void expect_bits_of_one(int devices, bool fast, const char *fn, int n) {
     static shared one, some;
     fixture f;
-    setenv("RVM_GRID_DEVICES", "3", 1);
     for (int back = 0; back < 2; back++) {
-        if (begin_on(&f, 1, RVM_CUDA_ALWAYS, fast)) run(&f, "shared", SOME, back, &one);
-        end(&f);
-        if (begin_on(&f, 3, RVM_CUDA_ALWAYS, fast)) {
-            rvm_cuda_totals t;
-            run(&f, "shared", SOME, back, &some);
-            rvm_cuda_stats(f.c, &t);
-            cr_assert(t.nested == t.blocks && !t.on_host && t.split == (fast ? 0 : t.blocks), "%s%s", t.why, t.why_one);
-            cr_assert(!memcmp(&one, &some, sizeof one), "%d", back);
-            cr_assert_neq(some.out[SOME - 1], 0);
-        }
-        end(&f);
+        run_on(&f, 1, fast, "shared", n, back, &one, false), end(&f);
+        run_on(&f, devices, fast, fn, n, back, &some, true), end(&f);
+        cr_assert(!memcmp(&one, &some, sizeof one), "%s on %d devices, %s", fn, devices, back ? "back" : "on");
     }
 }
 
 Test(cuda_nested, on_several_devices) {
-    compare_devices(false);
+    setenv("RVM_GRID_DEVICES", "3", 1);
+    expect_bits_of_one(3, false, "shared", SOME);
 }
-Test(cuda_nested, copies_are_of_one_device) {
-    compare_devices(true);
+
+/* With fast math each CTA has a copy of what instances add to: one round of these, and several, in pieces, too. */
+Test(cuda_nested, copies_of_several_devices) {
+    setenv("RVM_GRID_DEVICES", "3", 1);
+    expect_bits_of_one(3, true, "shared", SOME);
+    if (TRY_ONE_IN > 1) return; /* a minute under sanitizers, in kernels, which are compiled without */
+    expect_bits_of_one(2, true, "shared", MANY);
+    expect_bits_of_one(3, true, "pieces", MANY);
+}
+
+/* A round of 1,024 copies is four chunks, by which registers are summed; without such any device has some copies. */
+Test(cuda_nested, copies_of_many_devices) {
+    enum { DEVICES = 7 };
+    static double out[2][MANY], g[2][3], x[MANY];
+    static int64_t h[MANY];
+    setenv("RVM_GRID_DEVICES", "7", 1);
+    if (TRY_ONE_IN == 1) expect_bits_of_one(DEVICES, true, "shared", MANY);
+    for (int i = 0; i < MANY; i++) x[i] = sin(i) * exp(i % 41 - 20);
+    for (int k = 0; k < 2; k++) {
+        fixture f;
+        rvm_cuda_totals t;
+        if (!begin_on(&f, k ? DEVICES : 1, RVM_CUDA_ALWAYS, true)) cr_skip("no LLVM");
+        rvm_arg a[5] = {rvm_arg_array_f64(out[k], 1, (int64_t[]){MANY}), rvm_arg_array_f64(g[k], 1, (int64_t[]){3}),
+                        rvm_arg_array_i64(h, 1, (int64_t[]){MANY}), rvm_arg_array_f64(x, 1, (int64_t[]){MANY}),
+                        rvm_arg_i64(3)};
+        cr_assert(!rvm_call(f.m, rvm_program_find(f.p, "meet"), a, 5, &f.e), "%s", f.e.message);
+        rvm_cuda_stats(f.c, &t);
+        cr_assert(t.nested == 1 && t.split == (k ? 1 : 0), "%s%s", t.why, t.why_one);
+        end(&f);
+    }
+    cr_assert(g[0][1] != 0 && !memcmp(g[0], g[1], sizeof *g) && !memcmp(out[0], out[1], sizeof *out));
+}
+
+/* How many copies there are is the same for one device and for several, by room, too; each has some, side by side, and of
+ * each round the instances that add to them. */
+Test(cuda_nested, shares_of_copies) {
+    static const struct {
+        uint64_t instances, elements, sums, copies;
+        int devices, split;
+        const char *why;
+    } rows[] = {{800, 100, 0, 1024, 3, 3, NULL},
+                {5000, 100, 0, 1024, 16, 16, NULL},
+                {5000, 100, 1, 1024, 16, 4, NULL},
+                {5000, 1 << 20, 0, 512, 7, 7, NULL},
+                {5000, 1 << 20, 1, 512, 7, 2, NULL},
+                {5000, 3 << 20, 0, 128, 3, 3, NULL},
+                {5000, 3 << 20, 1, 128, 3, 1, "its instances add to too few copies for several devices"},
+                {5000, 1 << 30, 0, 1, 3, 1, "its instances add to too few copies for several devices"},
+                {200, 100, 0, 256, 3, 1, "it is too small for several devices"}};
+    static const rvm__driver driver;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        static rvm_cuda devices[RVM_CUDA_MAX_DEVICES];
+        static rvm__block_run runs[RVM_CUDA_MAX_DEVICES];
+        static rvm__place places[RVM_CUDA_MAX_DEVICES];
+        const rvm__kernel_param param = {.flags = RVM__KERNEL_COPIED};
+        const rvm__kernel_view view = {.ndim = 1, .uses = 2, .type = RVM_F64};
+        const rvm__native_kernel k = {
+            .params = &param, .views = &view, .nparams = 1, .nviews = 1, .flags = RVM__KERNEL_COPIED, .frame = 64};
+        const rvm__native_view at = {.dim = {(int64_t)rows[n].elements}, .stride = {8}};
+        const rvm__native_job job = {
+            .kernel = &k, .ascending = 1, .count = rows[n].instances, .nsums = rows[n].sums, .views = &at};
+        for (int d = 0; d < rows[n].devices; d++) {
+            devices[d] = (rvm_cuda){.first = devices, .d = &driver};
+            if (d) devices->others[d - 1] = &devices[d];
+        }
+        devices->nothers = (unsigned)rows[n].devices - 1;
+        rvm__block_run r = {.c = devices, .job = &job, .k = &k, .count = job.count};
+        const char *why;
+        rvm__cuda_plan_copies(&r);
+        cr_assert_eq(r.ncopies, rows[n].copies, "%zu: %llu", n, (unsigned long long)r.ncopies);
+        const unsigned split = rvm__cuda_devices_for(&r, &why);
+        cr_assert_eq(split, (unsigned)rows[n].split, "%zu: %u", n, split);
+        cr_assert(rows[n].why ? why && !strcmp(why, rows[n].why) : !why, "%zu: %s", n, why ? why : "");
+        if (split < 2) continue;
+        uint64_t count = 0, end = 0;
+        rvm__cuda_share_out(runs, split, &r, places);
+        for (unsigned d = 0; d < split; d++) {
+            cr_assert(runs[d].ncopies == r.ncopies && runs[d].first == end && runs[d].width > 0, "%zu", n);
+            end += runs[d].width;
+            count += runs[d].count;
+        }
+        cr_assert(count == job.count && end == (job.count < r.ncopies ? job.count : r.ncopies), "%zu", n);
+    }
 }
 
 /* Nor do they depend on how many instances a launch has. */
@@ -268,20 +352,20 @@ Test(cuda_nested, in_pieces) {
 
 /* A fault of one of them, or a lack of memory: one does it. */
 Test(cuda_nested, one_of_several_fails) {
-    static const char *const functions[] = {"launch", "allocate", "upload", "download"};
-    static shared expected, got;
+    static const char *const functions[] = {"launch", "allocate", "upload", "download", "copy_across"};
+    static shared expected[2], got;
     fixture f;
     setenv("RVM_GRID_DEVICES", "3", 1);
-    if (begin_on(&f, 1, RVM_CUDA_ALWAYS, false)) run(&f, "shared", SOME, false, &expected);
-    end(&f);
-    for (int k = 0; k < 4 * 6; k += TRY_ONE_IN) {
+    for (int fast = 0; fast < 2; fast++) run_on(&f, 1, fast, "shared", SOME, false, &expected[fast], false), end(&f);
+    for (int k = 0; k < 2 * 5 * 6; k += TRY_ONE_IN) {
         char asked[40];
-        snprintf(asked, sizeof asked, "%s:%d:%d", functions[k % 4], 1 + k / 4, k % 3);
-        if (begin_on(&f, 3, RVM_CUDA_ALWAYS, false)) {
+        const int fast = k >= 5 * 6, at = k % (5 * 6);
+        snprintf(asked, sizeof asked, "%s:%d:%d", functions[at % 5], 1 + at / 5, at % 3);
+        if (begin_on(&f, 3, RVM_CUDA_ALWAYS, fast)) {
             setenv("RVM_GRID_FAIL", asked, 1);
             setenv("RVM_GRID_RESET", "1", 1);
             run(&f, "shared", SOME, false, &got);
-            cr_assert(!memcmp(&expected, &got, sizeof got), "%s", asked);
+            cr_assert(!memcmp(&expected[fast], &got, sizeof got), "%s%s", asked, fast ? ", fast" : "");
             unsetenv("RVM_GRID_FAIL");
         }
         end(&f);
