@@ -93,18 +93,12 @@ static void close_session(trial *s, uint32_t nargs) {
     rvm_jit_free(s->jit);
 }
 
-/* An array that changes keeps a block on the first device. */
-static bool may_stay(const call *c, uint32_t k, int how) {
-    rvm_param_info p;
-    return how < DEVICES || (!rvm_program_param(c->p, (uint32_t)c->fn, k, &p) && p.role == RVM_READ);
-}
-
 /* Arrays of the call go to the device. */
-static rvm_status place(trial *s, const call *c, int how, rvm_error *e) {
+static rvm_status place(trial *s, const call *c, rvm_error *e) {
     rvm_status st = RVM_OK;
     for (uint32_t k = 0; k < c->nargs && !st; k++) {
         s->args[k] = c->args[k];
-        if (!s->cuda || !c->args[k].ndim || !may_stay(c, k, how)) continue;
+        if (!s->cuda || !c->args[k].ndim) continue;
         const size_t n = elements(&c->args[k]);
         st = rvm_cuda_array_new(s->cuda, n, &s->arrays[k], e);
         if (!st) st = rvm_cuda_array_upload(s->arrays[k], 0, n, c->args[k].data, e);
@@ -129,7 +123,7 @@ static rvm_status open_session(trial *s, const call *c, int how, rvm_error *e) {
     if (!st) st = rvm_jit_attach(s->jit, s->m, e);
     if (!st && how >= DEVICE) st = rvm_cuda_new(&device, &s->cuda, e);
     if (!st && s->cuda) st = rvm_cuda_attach(s->cuda, s->m, e);
-    return st ? st : place(s, c, how, e);
+    return st ? st : place(s, c, e);
 }
 
 static rvm_status run_once(trial *s, const call *c, rvm_error *e) {

@@ -1,6 +1,6 @@
 /* changes.c: which parts of an array one of several devices has changed, so that no more than these come back from it. Each
  * has a share of the instances, and mostly that many elements of what they change: a copy on the device, and a look at both,
- * take less than the way to the host. */
+ * take less than the way to the host. Of those that stay a copy is there anyway (place.c). */
 #include "cuda.h"
 #include "support.h"
 
@@ -10,8 +10,14 @@ static bool failed(const rvm__block_run *r, int code) {
     return rvm__cuda_failed(r->c, code, "changes are looked for", r->err);
 }
 
-bool rvm__cuda_comes_back(const rvm__block_run *r, uint64_t v) {
-    return r->k->views[v].root == v && r->k->views[v].uses & 2 && r->places[v].buffer && r->places[v].bytes;
+bool rvm__cuda_is_changed(const rvm__block_run *r, uint64_t v) {
+    return r->k->views[v].root == v && r->k->views[v].uses & 2 && r->places[v].bytes;
+}
+
+bool rvm__cuda_changes_what_stays(const rvm__block_run *r) {
+    for (uint64_t v = 0; v < r->k->nviews; v++)
+        if (rvm__cuda_is_changed(r, v) && rvm__cuda_is_there(&r->places[v])) return true;
+    return false;
 }
 
 uint64_t rvm__cuda_parts(const rvm__place *p) {
@@ -27,7 +33,7 @@ bool rvm__cuda_keep_for_changes(rvm__block_run *r) {
     rvm_error none;
     for (uint64_t v = 0; v < r->k->nviews; v++) {
         rvm__place *p = &r->places[v];
-        if (!rvm__cuda_comes_back(r, v) || p->bytes < LARGE) continue;
+        if (!rvm__cuda_is_changed(r, v) || rvm__cuda_is_there(p) || p->bytes < LARGE) continue;
         p->before = rvm__cuda_take(r->c, p->bytes, &none); /* without one, all comes back */
         if (p->before && failed(r, r->c->d->copy(p->before->p, p->p, p->bytes, r->c->stream))) return false;
     }
@@ -53,7 +59,7 @@ static bool look_at(const rvm__block_run *r, rvm__place *p) {
 bool rvm__cuda_find_changes(rvm__block_run *r) {
     for (uint64_t v = 0; v < r->k->nviews; v++) {
         rvm__place *p = &r->places[v];
-        if (!rvm__cuda_comes_back(r, v) || !p->before) continue;
+        if (!rvm__cuda_is_changed(r, v) || !p->before) continue;
         if (!(p->changed = rvm__realloc(&r->c->al, NULL, 0, rvm__cuda_parts(p) * sizeof *p->changed)))
             return rvm__fail_memory(r->err), false;
         if (!look_at(r, p)) return false;

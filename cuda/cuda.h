@@ -8,8 +8,7 @@
  *                                          entries.c  and with the elements
  *   block.c    a job's block as a kernel   runner.c   where a block runs: the machine's runner
  *   split.c    on several devices          merge.c    what these changed, put together
- *   changes.c  where they changed arrays
- *   mirror.c   arrays that stay, on another device
+ *   changes.c  where they changed arrays   mirror.c   arrays that stay, on another device
  *   choose.c   where a block is faster     totals.c   what was done
  *   device.c   devices, opened             attach.c   an rvm_cuda
  *   sums.cu    kernels that put sums together, as sums.ptx
@@ -152,20 +151,25 @@ typedef struct rvm__place {
     size_t offset;            /* behind the beginning of it, bytes */
     rvm__buffer *before;      /* what it was, where the block may fail, or changes are looked for (changes.c); or NULL */
     uint32_t *changed;        /* of each part of it, whether some have changed; NULL: maybe of all */
+    uint64_t *image;          /* merge.c; or NULL */
 } rvm__place;
 size_t rvm__cuda_bytes(const rvm__native_view *v, uint64_t ndim); /* from its first element to its last */
 /* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
 bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err);
 /* Memory of the host that the device writes fast; till it is asked for again. NULL: err. */
 char *rvm__cuda_staging(rvm_cuda *c, size_t bytes, rvm_error *err);
+bool rvm__cuda_is_there(const rvm__place *p); /* it stays, or is a local array's */
+/* What stays, and has been kept, is as it was. False: err. */
+bool rvm__cuda_take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err);
+void rvm__cuda_locals_changed(const rvm__native_kernel *k, const rvm__place *places); /* on the first device: by the block */
 /* What was changed goes back; or, taken back, does not. False: err. */
 bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err);
 
 /* ---- array.c ---- */
 /* The array that has that address, and bytes behind it, or NULL. */
 rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset);
-/* A kernel on that device, or host code, is about to read it or to change it, which only one on its own device may. 0,
- * false: err. */
+/* A kernel on that device, or host code, is about to read it or to change it. Another device than its own has a copy, which
+ * it may change in a block that changes the array, if it asks before the array's own does. 0, false: err. */
 uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
@@ -176,7 +180,7 @@ int64_t rvm__cuda_elements(const rvm_machine *m, const char *from);
 
 /* ---- local.c ---- */
 rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset); /* NULL: none */
-/* Where a kernel finds it on that device, of which one that changes it is on the first; 0: err. */
+/* Where a kernel finds it on that device, likewise; 0: err. */
 uint64_t rvm__cuda_local_for_kernel(rvm_cuda *on, rvm__local *l, bool changes, rvm_error *err);
 bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err); /* where host code does, which changes it */
 /* As in rvm__runner. */
@@ -189,7 +193,7 @@ rvm_status rvm__cuda_leave_run(rvm_machine *m);
 void rvm__cuda_range_begin(const rvm_machine *m, const rvm__native_kernel *k); /* in one thread, nested */
 void rvm__cuda_range_end(void);
 
-/* ---- mirror.c: a copy of what stays on the first device, on another one, till it changes ---- */
+/* ---- mirror.c: a copy of what stays on the first device, on another one, till either changes ---- */
 /* The address there of the `bytes` bytes at p on the first device; *list: the mirrors of what stands there. 0: err. */
 uint64_t rvm__cuda_mirror(rvm_cuda *on, rvm__mirror **list, uint64_t p, size_t bytes, rvm_error *err);
 void rvm__cuda_mirrors_stale(rvm__mirror *list);
@@ -197,12 +201,16 @@ void rvm__cuda_mirrors_free(rvm_cuda *first, rvm__mirror **list);
 
 /* ---- block.c, log.c, entries.c, nested.c ---- */
 enum { RVM__MOST_KERNEL_PARAMS = 512, RVM__MOST_TRIES = 12 };
+typedef struct rvm__gaining { /* an element */
+    uint64_t view, offset;    /* of the array; bytes */
+    rvm_value *home;          /* merge.c */
+} rvm__gaining;
 typedef struct rvm__chunk_sums { /* what the chunks of a piece add to elements, where somebody else adds them up */
     struct rvm__chunk_sums *next;
     size_t size; /* of it, bytes */
     uint64_t nchunks, nelements;
-    rvm_value **to; /* on the host, [element] */
-    double *sums;   /* [chunk][element], in the order of instances */
+    rvm__gaining *to; /* [element] */
+    double *sums;     /* [chunk][element], in the order of instances */
 } rvm__chunk_sums;
 
 /* A block that runs as a kernel, or what one of several devices has of it: of every `period` instances, those numbered from
@@ -322,21 +330,21 @@ bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n);
 
 /* ---- changes.c ---- */
 enum { RVM__CHANGED_PART = 8192 }; /* elements: sums.cu */
-/* Of large arrays: as they are now, for later; then, once it is done, the device sends where they differ, which
- * places[].changed tell once it has been waited for. False: err. */
+/* Of large arrays of the host: as they are now, for later; then, once it is done, the device sends where they, and those
+ * that stay, differ, which places[].changed tell once it has been waited for. False: err. */
 bool rvm__cuda_keep_for_changes(rvm__block_run *r);
 bool rvm__cuda_find_changes(rvm__block_run *r);
 void rvm__cuda_free_changes(rvm__block_run *r);
 /* Whether some elements of the array's n-th part may have changed; there are so many parts. */
 bool rvm__cuda_part_changed(const rvm__place *p, uint64_t n);
 uint64_t rvm__cuda_parts(const rvm__place *p);
-/* Whether the view is an array of the host's that the block changes. */
-bool rvm__cuda_comes_back(const rvm__block_run *r, uint64_t view);
+/* Whether the view is an array that the block changes; whether one that stays is. */
+bool rvm__cuda_is_changed(const rvm__block_run *r, uint64_t view);
+bool rvm__cuda_changes_what_stays(const rvm__block_run *r);
 
 /* ---- merge.c ---- */
-/* On the host, elements that one of the devices has changed; then what is summed chunk by chunk. All or, false: err,
- * nothing.
- * */
+/* Elements that one of the devices has changed, on the host and, of arrays that stay, on the first device; then what is
+ * summed chunk by chunk. False: err: nothing of the host's has changed, and what stays is to be taken back. */
 bool rvm__cuda_merge(rvm__block_run *runs, unsigned n);
 
 /* ---- runner.c ---- */

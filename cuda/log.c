@@ -111,22 +111,23 @@ static bool know_lists(rvm__block_run *r, uint64_t n) {
 
 /* ---- what chunks add, for somebody else (merge.c) ---- */
 
-/* Where on the host the element stands; NULL: nowhere. */
-static rvm_value *on_host(const rvm__block_run *r, uint64_t address) {
+/* Of which array the element is that has that address; false: of none. */
+static bool find_element(const rvm__block_run *r, uint64_t address, rvm__gaining *to) {
     for (uint64_t v = 0; v < r->k->nviews; v++) {
         const rvm__place *p = &r->places[v];
-        if (r->k->views[v].root == v && address >= p->p && address - p->p < p->bytes)
-            return (rvm_value *)(void *)(r->job->views[v].data + (address - p->p));
+        if (r->k->views[v].root != v || address < p->p || address - p->p >= p->bytes) continue;
+        *to = (rvm__gaining){.view = v, .offset = address - p->p};
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 static rvm__chunk_sums *new_sums(rvm__block_run *r, uint64_t nchunks, uint64_t nelements) {
-    const size_t head = sizeof(rvm__chunk_sums) + nelements * sizeof(rvm_value *);
+    const size_t head = sizeof(rvm__chunk_sums) + nelements * sizeof(rvm__gaining);
     const size_t size = head + nchunks * nelements * sizeof(double);
     rvm__chunk_sums *s = rvm__realloc(&r->c->al, NULL, 0, size);
     if (!s) return rvm__fail_memory(r->err), NULL;
-    *s = (rvm__chunk_sums){.size = size, .nchunks = nchunks, .nelements = nelements, .to = (rvm_value **)(void *)(s + 1)};
+    *s = (rvm__chunk_sums){.size = size, .nchunks = nchunks, .nelements = nelements, .to = (rvm__gaining *)(void *)(s + 1)};
     s->sums = (double *)(void *)((char *)s + head);
     *r->last_chunks = s;
     r->last_chunks = &s->next;
@@ -139,8 +140,8 @@ static bool take_chunk_sums(rvm__block_run *r, uint64_t n) {
     if (!s) return false;
     rvm__cuda_put(r->chunk_sums);
     for (uint64_t e = 0; e < s->nelements; e++)
-        if (!(s->to[e] = on_host(r, k->addresses[k->naddresses + e])))
-            return rvm__fail(r->err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "it adds to what is nowhere on the host"), false;
+        if (!find_element(r, k->addresses[k->naddresses + e], &s->to[e]))
+            return rvm__fail(r->err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "it adds to what is in none of its arrays"), false;
     return (r->chunk_sums = rvm__cuda_take(r->c, s->nchunks * s->nelements * sizeof(double), r->err));
 }
 

@@ -1,5 +1,6 @@
-/* mirror.c: a copy of what stays on the first device, an array or a local one, on another device whose kernels only read it.
- * It is made when it is asked for first, and is good till what it is a copy of changes. */
+/* mirror.c: a copy of what stays on the first device, an array or a local one, on another device, for kernels there. It is
+ * made when it is asked for first, and is good till what it is a copy of changes; where kernels there change it, that does,
+ * too (split.c). */
 #include "cuda.h"
 #include "support.h"
 

@@ -33,8 +33,8 @@ static bool share_memory(const rvm__native_job *job, const rvm__place *places) {
     return false;
 }
 
-static bool is_there(const rvm__place *to) {
-    return to->stays || to->local;
+bool rvm__cuda_is_there(const rvm__place *p) {
+    return p->stays || p->local;
 }
 
 /* An array that stays there: as it is, and, if it may have to be, a copy of it. */
@@ -44,9 +44,12 @@ static bool find_there(rvm_cuda *c, const rvm__kernel_view *k, rvm__place *to, b
     if (!p) return false;
     to->p = p + to->offset;
     if (!is_changed(k) || !may_fail) return true;
-    to->before = rvm__cuda_take(c, to->bytes, err);
-    return to->before &&
-           !rvm__cuda_failed(c, c->d->copy(to->before->p, to->p, to->bytes, c->stream), "an array is kept", err);
+    rvm__buffer *b = rvm__cuda_take(c, to->bytes, err);
+    if (!b) return false;
+    if (rvm__cuda_failed(c, c->d->copy(b->p, to->p, to->bytes, c->stream), "an array is kept", err))
+        return rvm__cuda_put(b), false;
+    to->before = b;
+    return true;
 }
 
 static bool upload(rvm_cuda *c, const rvm__native_view *v, rvm__place *to, rvm_error *err) {
@@ -73,20 +76,21 @@ bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rv
         return false;
     }
     for (uint64_t n = 0; n < k->nviews; n++) /* copying it back may fail, too */
-        may_fail |= is_whole(k, n) && is_changed(&k->views[n]) && places[n].bytes && !is_there(&places[n]);
+        may_fail |= is_whole(k, n) && is_changed(&k->views[n]) && places[n].bytes && !rvm__cuda_is_there(&places[n]);
     for (uint64_t n = 0; n < k->nviews; n++) {
         if (!is_whole(k, n)) continue;
-        if (is_there(&places[n]) ? !find_there(c, &k->views[n], &places[n], may_fail, err)
-                                 : !upload(c, &job->views[n], &places[n], err))
+        if (rvm__cuda_is_there(&places[n]) ? !find_there(c, &k->views[n], &places[n], may_fail, err)
+                                           : !upload(c, &job->views[n], &places[n], err))
             return false;
     }
     return true;
 }
 
-static bool take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
+bool rvm__cuda_take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
     for (uint64_t n = 0; n < job->kernel->nviews; n++)
-        if (places[n].before && rvm__cuda_failed(c, c->d->copy(places[n].p, places[n].before->p, places[n].bytes, c->stream),
-                                                 "an array is taken back", err))
+        if (places[n].before && rvm__cuda_is_there(&places[n]) &&
+            rvm__cuda_failed(c, c->d->copy(places[n].p, places[n].before->p, places[n].bytes, c->stream),
+                             "an array is taken back", err))
             return false;
     return !rvm__cuda_failed(c, c->d->stream_wait(c->stream), "an array is taken back", err);
 }
@@ -103,6 +107,12 @@ char *rvm__cuda_staging(rvm_cuda *c, size_t bytes, rvm_error *err) {
     c->staging = p;
     c->staging_size = bytes;
     return p;
+}
+
+void rvm__cuda_locals_changed(const rvm__native_kernel *k, const rvm__place *places) {
+    for (uint64_t n = 0; n < k->nviews; n++)
+        if (is_whole(k, n) && is_changed(&k->views[n]) && places[n].local)
+            places[n].local->on_host = places[n].local->zero = false;
 }
 
 /* All that was changed, or nothing of it. */
@@ -127,17 +137,15 @@ static bool bring_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place
         memcpy(job->views[n].data, to + at, places[n].bytes);
         at += places[n].bytes;
     }
-    for (uint64_t n = 0; n < k->nviews; n++)
-        if (is_whole(k, n) && is_changed(&k->views[n]) && places[n].local)
-            places[n].local->on_host = places[n].local->zero = false;
+    rvm__cuda_locals_changed(k, places);
     c->totals.downloaded += bytes;
     return true;
 }
 
 bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err) {
     rvm_error why;
-    const bool good = taken_back ? take_back(c, job, places, &why) : bring_back(c, job, places, err);
-    if (!good && !taken_back) take_back(c, job, places, &why);
+    const bool good = taken_back ? rvm__cuda_take_back(c, job, places, &why) : bring_back(c, job, places, err);
+    if (!good && !taken_back) rvm__cuda_take_back(c, job, places, &why);
     for (uint64_t n = 0; n < job->kernel->nviews; n++) {
         rvm__cuda_put(places[n].buffer);
         rvm__cuda_put(places[n].before);

@@ -21,8 +21,8 @@
  *
  * Several devices. The instances of a block are split over the devices of an rvm_cuda, where each gets instructions enough;
  * what they sum is summed in the same order, so that results have the bits that one device gives, but for elements that
- * gain in no order. A block that changes an array which stays on the first device runs on that one alone. One that a device
- * has failed for runs on the first, then on the host; a device that is lost takes part in no other.
+ * gain in no order. What they change of an array that stays on the first device comes to that. A block that a device has
+ * failed for runs on the first, then on the host; a device that is lost takes part in no other.
  *
  * Choice. With options.automatic a block is timed on the host, and, once what a device might have saved is as long as it
  * takes to open one, or to load its code, on the device, too, twice; from then on it runs where it took less, copies
@@ -100,7 +100,7 @@ RVM_API rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err);
 /* ---- arrays that stay on the device ---- */
 
 typedef struct rvm_cuda_array rvm_cuda_array;
-/* n elements of 8 bytes, 0, on the first device; what blocks on others read of it is copied to these, till it changes. *out
+/* n elements of 8 bytes, 0, on the first device; what blocks on others use of it is copied to these, till it changes. *out
  * is owned by the caller. Errors: MEMORY (of the device or of addresses). */
 RVM_API rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **out, rvm_error *err);
 /* The same around device memory of the caller's, n elements of 8 bytes at that CUdeviceptr, as a DLTensor of kDLCUDA

@@ -3,7 +3,8 @@
  *
  *     arrays to each ──▶ on each a piece, then the next, till none has any ──▶ the host: merge.c
  *
- * Arrays of the host are as they were until every device is done: where one fails, nothing is to be taken back.
+ * Arrays of the host are as they were until every device is done: where one fails, nothing is to be taken back. Those that
+ * stay on the first device it changes there, and takes back.
  *
  * What instances add to copies of an array, those of a warp or each that has a CTA to the next one, and then to the first
  * again, has an order in each copy. So a device then has some copies, and of each round of all copies the instances that add
@@ -21,17 +22,6 @@ rvm_cuda *rvm__cuda_alive(rvm_cuda *c, unsigned n) {
         if (one->d && !one->lost && !n--) return one;
     }
     return NULL;
-}
-
-static bool changes_what_stays(rvm_cuda *c, const rvm__native_job *job) {
-    const rvm__native_kernel *k = job->kernel;
-    size_t offset;
-    for (uint64_t v = 0; v < k->nviews; v++) {
-        if (k->views[v].root != v || !(k->views[v].uses & 2)) continue;
-        const rvm_cuda_array *a = rvm__cuda_array_at(c, job->views[v].data, 0, &offset);
-        if ((a && rvm__cuda_array_stays(a)) || rvm__cuda_local_at(c, job->views[v].data, 0, &offset)) return true;
-    }
-    return false;
 }
 
 /* Instances side by side that add to the same copy. */
@@ -63,7 +53,6 @@ unsigned rvm__cuda_devices_for(const rvm__block_run *r, const char **why) {
     while (rvm__cuda_alive(c, (unsigned)n)) n++;
     if (n < 2) return 1;
     if (r->k->flags & RVM__KERNEL_ENTRIES) return *why = "its instances add to elements that differ, in their order", 1;
-    if (changes_what_stays(c, job)) return *why = "it changes an array that stays on the first device", 1;
     if (chunks < most) most = chunks;
     if (most < 2) *why = "it is too small for several devices";
     if (most >= 2 && units_of(r) < 2) *why = "its instances add to too few copies for several devices";
@@ -96,8 +85,20 @@ void rvm__cuda_share_out(rvm__block_run *runs, unsigned n, const rvm__block_run 
 /* ---- steps ---- */
 
 static bool begin(rvm__block_run *r) {
-    return (r->kernel = rvm__cuda_kernel(r->c, r->k, r->err)) && rvm__cuda_places(r->c, r->job, false, r->places, r->err) &&
+    return (r->kernel = rvm__cuda_kernel(r->c, r->k, r->err)) && rvm__cuda_places(r->c, r->job, true, r->places, r->err) &&
            rvm__cuda_keep_for_changes(r) && rvm__cuda_take_room(r) && rvm__cuda_begin_try(r);
+}
+
+/* What it has of arrays that stay is there. */
+static bool has_copies(rvm__block_run *r) {
+    return !rvm__cuda_changes_what_stays(r) ||
+           !rvm__cuda_failed(r->c, r->c->d->stream_wait(r->c->stream), "an array is copied to it", r->err);
+}
+
+/* The first one is about to change what others have a copy of: so it is the last. */
+static bool begin_all(rvm__block_run *runs, unsigned n) {
+    return rvm__cuda_on_each(runs + 1, n - 1, begin) && rvm__cuda_on_each(runs + 1, n - 1, has_copies) &&
+           rvm__cuda_on_each(runs, 1, begin);
 }
 
 static bool launch(rvm__block_run *r) {
@@ -153,8 +154,16 @@ static bool fetch_sums(rvm__block_run *r) {
 
 /* ---- all of it ---- */
 
+/* Also if the device is lost: what still can be read of it then must be right. */
+static void take_back(const rvm__block_run *first) {
+    rvm_error why;
+    if (!rvm__cuda_changes_what_stays(first) || first->c->d->context_push(first->c->context)) return;
+    rvm__cuda_take_back(first->c, first->job, first->places, &why);
+    rvm__cuda_leave(first->c);
+}
+
 /* What the try has taken is free again once no device uses it any more. */
-static void end_try(rvm__block_run *runs, unsigned n) {
+static void end_try(rvm__block_run *runs, unsigned n, bool good) {
     for (unsigned k = 0; k < n; k++) {
         rvm__block_run *r = &runs[k];
         if (rvm__cuda_enter(r->c)) {
@@ -162,6 +171,7 @@ static void end_try(rvm__block_run *runs, unsigned n) {
             rvm__cuda_leave(r->c);
         }
     }
+    if (!good) take_back(runs);
     for (unsigned k = 0; k < n; k++) {
         rvm__block_run *r = &runs[k];
         for (uint64_t v = 0; v < r->k->nviews; v++) rvm__cuda_put(r->places[v].buffer), r->places[v].buffer = NULL;
@@ -172,8 +182,8 @@ static void end_try(rvm__block_run *runs, unsigned n) {
 }
 
 static bool try_once(rvm__block_run *runs, unsigned n) {
-    return rvm__cuda_on_each(runs, n, begin) && run_pieces(runs, n) && sum_copies(runs, n) &&
-           rvm__cuda_on_each(runs, n, fetch_sums) && rvm__cuda_merge(runs, n);
+    return begin_all(runs, n) && run_pieces(runs, n) && sum_copies(runs, n) && rvm__cuda_on_each(runs, n, fetch_sums) &&
+           rvm__cuda_merge(runs, n);
 }
 
 static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
@@ -184,7 +194,7 @@ static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm_
         if (good) rvm__cuda_merge_sums(runs, n);
         for (unsigned d = 0; d < n && good; d++) rvm__cuda_merge_counts(&runs[d]);
         for (unsigned d = 0; d < n && !good; d++) again |= runs[d].kernel && rvm__cuda_wants_more(&runs[d]);
-        end_try(runs, n);
+        end_try(runs, n, good);
         if (!again) return good;
     }
     return false;

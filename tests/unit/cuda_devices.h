@@ -104,6 +104,10 @@ static const char text[] =
     "end\n";
 enum { N = 2500, M = 5, DEVICES = 3, LONG = 150000 };
 
+/* As if an instance took long, so that a block runs in several pieces. */
+#define NEVER(i, more) "for " i " in 0..0\n" more "end\n"
+#define LASTING(more)  NEVER("a", NEVER("b", NEVER("c", NEVER("d", NEVER("e", NEVER("f", NEVER("g", more)))))))
+
 /* What fn work changes, and reads. */
 typedef struct data {
     double s, t, out[M], y[N], z[N], x[N], w[M];
@@ -191,6 +195,17 @@ static inline rvm_cuda_totals totals(const fixture *f) {
     rvm_cuda_totals t;
     rvm_cuda_stats(f->c, &t);
     return t;
+}
+
+static rvm_machine *to_cancel;
+static inline void cancel(int signal_got) {
+    (void)signal_got;
+    rvm_machine_cancel(to_cancel);
+}
+static inline void cancel_in_launch(fixture *f, const char *launch) {
+    to_cancel = f->m;
+    signal(SIGUSR1, cancel);
+    setenv("RVM_GRID_SIGNAL", launch, 1);
 }
 
 static inline void expect_same(const data *a, const data *b, const char *what) {

@@ -208,51 +208,66 @@ typedef struct shared {
     double out[MANY], g[WITHIN], s;
 } shared;
 
-static void run(fixture *f, const char *fn, int n, bool back, shared *r) {
+static rvm_arg reals(fixture *f, rvm_cuda_array **there, double *x, int n) {
+    if (there) {
+        cr_assert(!rvm_cuda_array_new(f->c, (size_t)n, there, &f->e));
+        cr_assert(!rvm_cuda_array_upload(*there, 0, (size_t)n, x, &f->e));
+        x = rvm_cuda_array_data(*there);
+    }
+    return rvm_arg_array_f64(x, 1, (int64_t[]){n});
+}
+
+static void fetch(fixture *f, rvm_cuda_array *there, double *x, int n) {
+    cr_assert(!rvm_cuda_array_download(there, 0, (size_t)n, x, &f->e));
+    rvm_cuda_array_free(there);
+}
+
+/* stay: what it changes does, on the device. */
+static void run(fixture *f, const char *fn, int n, bool back, bool stay, shared *r) {
     static double x[MANY];
+    rvm_cuda_array *out, *g;
     for (int i = 0; i < MANY; i++) x[i] = sin(i) * exp(i % 41 - 20);
     *r = (shared){.g = {.5, .25}, .s = 3};
-    rvm_arg a[4] = {rvm_arg_array_f64(r->out, 1, (int64_t[]){n}), rvm_arg_array_f64(r->g, 1, (int64_t[]){WITHIN}),
-                    rvm_arg_f64(r->s), rvm_arg_array_f64(x, 1, (int64_t[]){n})};
+    rvm_arg a[4] = {reals(f, stay ? &out : NULL, r->out, n), reals(f, stay ? &g : NULL, r->g, WITHIN), rvm_arg_f64(r->s),
+                    reals(f, NULL, x, n)};
     cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, fn), a, 4, RVM_PRIMAL, back, &f->e));
     cr_assert(!(back ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
     rvm_machine_unbind(f->m);
     r->s = a[2].value.f;
+    if (stay) fetch(f, out, r->out, n), fetch(f, g, r->g, WITHIN);
 }
 
-/* On so many devices, the function and the other way; of the blocks so many are split. */
-static void run_on(fixture *f, int devices, bool fast, const char *fn, int n, bool back, shared *r, bool split) {
+static void run_on(fixture *f, int devices, bool fast, const char *fn, int n, bool back, bool stay, shared *r) {
     rvm_cuda_totals t;
     if (!begin_on(f, devices, RVM_CUDA_ALWAYS, fast)) return;
-    run(f, fn, n, back, r);
+    run(f, fn, n, back, stay, r);
     rvm_cuda_stats(f->c, &t);
-    cr_assert(t.nested == t.blocks && !t.on_host && t.split == (split ? t.blocks : 0), "%d: %s%s", devices, t.why,
-              t.why_one);
+    cr_assert(t.nested == t.blocks && !t.on_host && t.split == (devices > 1), "%d: %s%s", devices, t.why, t.why_one);
     cr_assert_neq(r->out[n - 1], 0);
 }
 
-static void expect_bits_of_one(int devices, bool fast, const char *fn, int n) {
+static void expect_bits_of_one(int devices, bool fast, const char *fn, int n, bool stay) {
     static shared one, some;
     fixture f;
     for (int back = 0; back < 2; back++) {
-        run_on(&f, 1, fast, "shared", n, back, &one, false), end(&f);
-        run_on(&f, devices, fast, fn, n, back, &some, true), end(&f);
+        run_on(&f, 1, fast, "shared", n, back, false, &one), end(&f);
+        run_on(&f, devices, fast, fn, n, back, stay, &some), end(&f);
         cr_assert(!memcmp(&one, &some, sizeof one), "%s on %d devices, %s", fn, devices, back ? "back" : "on");
     }
 }
 
 Test(cuda_nested, on_several_devices) {
     setenv("RVM_GRID_DEVICES", "3", 1);
-    expect_bits_of_one(3, false, "shared", SOME);
+    for (int stay = 0; stay < 2; stay++) expect_bits_of_one(3, false, "shared", SOME, stay);
 }
 
 /* With fast math each CTA has a copy of what instances add to: one round of these, and several, in pieces, too. */
 Test(cuda_nested, copies_of_several_devices) {
     setenv("RVM_GRID_DEVICES", "3", 1);
-    expect_bits_of_one(3, true, "shared", SOME);
+    for (int stay = 0; stay < 2; stay++) expect_bits_of_one(3, true, "shared", SOME, stay);
     if (TRY_ONE_IN > 1) return; /* a minute under sanitizers, in kernels, which are compiled without */
-    expect_bits_of_one(2, true, "shared", MANY);
-    expect_bits_of_one(3, true, "pieces", MANY);
+    expect_bits_of_one(2, true, "shared", MANY, false);
+    expect_bits_of_one(3, true, "pieces", MANY, true);
 }
 
 /* A round of 1,024 copies is four chunks, by which registers are summed; without such any device has some copies. */
@@ -261,7 +276,7 @@ Test(cuda_nested, copies_of_many_devices) {
     static double out[2][MANY], g[2][3], x[MANY];
     static int64_t h[MANY];
     setenv("RVM_GRID_DEVICES", "7", 1);
-    if (TRY_ONE_IN == 1) expect_bits_of_one(DEVICES, true, "shared", MANY);
+    if (TRY_ONE_IN == 1) expect_bits_of_one(DEVICES, true, "shared", MANY, false);
     for (int i = 0; i < MANY; i++) x[i] = sin(i) * exp(i % 41 - 20);
     for (int k = 0; k < 2; k++) {
         fixture f;
@@ -278,12 +293,27 @@ Test(cuda_nested, copies_of_many_devices) {
     cr_assert(g[0][1] != 0 && !memcmp(g[0], g[1], sizeof *g) && !memcmp(out[0], out[1], sizeof *out));
 }
 
-/* How many copies there are is the same for one device and for several, by room, too; each has some, side by side, and of
- * each round the instances that add to them. */
+/* Each of n devices has some, side by side, and of each round the instances that add to them. */
+static void expect_shares(const rvm__block_run *r, unsigned n) {
+    static rvm__block_run runs[RVM_CUDA_MAX_DEVICES];
+    static rvm__place places[RVM_CUDA_MAX_DEVICES];
+    const uint64_t all = r->job->count;
+    uint64_t count = 0, end = 0;
+    rvm__cuda_share_out(runs, n, r, places);
+    for (unsigned d = 0; d < n; d++) {
+        cr_assert(runs[d].ncopies == r->ncopies && runs[d].first == end && runs[d].width > 0, "%u", d);
+        end += runs[d].width;
+        count += runs[d].count;
+    }
+    cr_assert(count == all && end == (all < r->ncopies ? all : r->ncopies));
+}
+
+/* How many copies there are is the same for one device and for several, by room, too. */
 Test(cuda_nested, shares_of_copies) {
+    static const char few[] = "its instances add to too few copies for several devices";
     static const struct {
         uint64_t instances, elements, sums, copies;
-        int devices, split;
+        unsigned devices, split;
         const char *why;
     } rows[] = {{800, 100, 0, 1024, 3, 3, NULL},
                 {5000, 100, 0, 1024, 16, 16, NULL},
@@ -291,42 +321,32 @@ Test(cuda_nested, shares_of_copies) {
                 {5000, 1 << 20, 0, 512, 7, 7, NULL},
                 {5000, 1 << 20, 1, 512, 7, 2, NULL},
                 {5000, 3 << 20, 0, 128, 3, 3, NULL},
-                {5000, 3 << 20, 1, 128, 3, 1, "its instances add to too few copies for several devices"},
-                {5000, 1 << 30, 0, 1, 3, 1, "its instances add to too few copies for several devices"},
+                {5000, 3 << 20, 1, 128, 3, 1, few},
+                {5000, 1 << 30, 0, 1, 3, 1, few},
                 {200, 100, 0, 256, 3, 1, "it is too small for several devices"}};
     static const rvm__driver driver;
+    static rvm_cuda devices[RVM_CUDA_MAX_DEVICES];
+    const rvm__kernel_param param = {.flags = RVM__KERNEL_COPIED};
+    const rvm__kernel_view view = {.ndim = 1, .uses = 2, .type = RVM_F64};
+    const rvm__native_kernel k = {
+        .params = &param, .views = &view, .nparams = 1, .nviews = 1, .flags = RVM__KERNEL_COPIED, .frame = 64};
+    for (unsigned d = 0; d < RVM_CUDA_MAX_DEVICES; d++) {
+        devices[d] = (rvm_cuda){.first = devices, .d = &driver};
+        if (d) devices->others[d - 1] = &devices[d];
+    }
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
-        static rvm_cuda devices[RVM_CUDA_MAX_DEVICES];
-        static rvm__block_run runs[RVM_CUDA_MAX_DEVICES];
-        static rvm__place places[RVM_CUDA_MAX_DEVICES];
-        const rvm__kernel_param param = {.flags = RVM__KERNEL_COPIED};
-        const rvm__kernel_view view = {.ndim = 1, .uses = 2, .type = RVM_F64};
-        const rvm__native_kernel k = {
-            .params = &param, .views = &view, .nparams = 1, .nviews = 1, .flags = RVM__KERNEL_COPIED, .frame = 64};
         const rvm__native_view at = {.dim = {(int64_t)rows[n].elements}, .stride = {8}};
         const rvm__native_job job = {
             .kernel = &k, .ascending = 1, .count = rows[n].instances, .nsums = rows[n].sums, .views = &at};
-        for (int d = 0; d < rows[n].devices; d++) {
-            devices[d] = (rvm_cuda){.first = devices, .d = &driver};
-            if (d) devices->others[d - 1] = &devices[d];
-        }
-        devices->nothers = (unsigned)rows[n].devices - 1;
         rvm__block_run r = {.c = devices, .job = &job, .k = &k, .count = job.count};
         const char *why;
+        devices->nothers = rows[n].devices - 1;
         rvm__cuda_plan_copies(&r);
         cr_assert_eq(r.ncopies, rows[n].copies, "%zu: %llu", n, (unsigned long long)r.ncopies);
         const unsigned split = rvm__cuda_devices_for(&r, &why);
-        cr_assert_eq(split, (unsigned)rows[n].split, "%zu: %u", n, split);
+        cr_assert_eq(split, rows[n].split, "%zu: %u", n, split);
         cr_assert(rows[n].why ? why && !strcmp(why, rows[n].why) : !why, "%zu: %s", n, why ? why : "");
-        if (split < 2) continue;
-        uint64_t count = 0, end = 0;
-        rvm__cuda_share_out(runs, split, &r, places);
-        for (unsigned d = 0; d < split; d++) {
-            cr_assert(runs[d].ncopies == r.ncopies && runs[d].first == end && runs[d].width > 0, "%zu", n);
-            end += runs[d].width;
-            count += runs[d].count;
-        }
-        cr_assert(count == job.count && end == (job.count < r.ncopies ? job.count : r.ncopies), "%zu", n);
+        if (split > 1) expect_shares(&r, split);
     }
 }
 
@@ -338,10 +358,10 @@ Test(cuda_nested, in_pieces) {
     for (int way = 0; way < 4; way++) {
         if (begin_with(&f, RVM_CUDA_ALWAYS, way & 1)) {
             rvm_cuda_totals t;
-            run(&f, "shared", MANY, way & 2, &one);
+            run(&f, "shared", MANY, way & 2, false, &one);
             rvm_cuda_stats(f.c, &t);
             const uint64_t launches = t.launches;
-            run(&f, "pieces", MANY, way & 2, &some);
+            run(&f, "pieces", MANY, way & 2, false, &some);
             rvm_cuda_stats(f.c, &t);
             cr_assert(t.nested == 2 && t.launches > 2 * launches, "%s", t.why);
             cr_assert(!memcmp(&one, &some, sizeof one), "%d", way);
@@ -356,7 +376,7 @@ Test(cuda_nested, one_of_several_fails) {
     static shared expected[2], got;
     fixture f;
     setenv("RVM_GRID_DEVICES", "3", 1);
-    for (int fast = 0; fast < 2; fast++) run_on(&f, 1, fast, "shared", SOME, false, &expected[fast], false), end(&f);
+    for (int fast = 0; fast < 2; fast++) run_on(&f, 1, fast, "shared", SOME, false, false, &expected[fast]), end(&f);
     for (int k = 0; k < 2 * 5 * 6; k += TRY_ONE_IN) {
         char asked[40];
         const int fast = k >= 5 * 6, at = k % (5 * 6);
@@ -364,7 +384,7 @@ Test(cuda_nested, one_of_several_fails) {
         if (begin_on(&f, 3, RVM_CUDA_ALWAYS, fast)) {
             setenv("RVM_GRID_FAIL", asked, 1);
             setenv("RVM_GRID_RESET", "1", 1);
-            run(&f, "shared", SOME, false, &got);
+            run(&f, "shared", SOME, false, k % 2 && !(fast && at % 3 == 0), &got); /* else it is the host's, fast */
             cr_assert(!memcmp(&expected[fast], &got, sizeof got), "%s%s", asked, fast ? ", fast" : "");
             unsetenv("RVM_GRID_FAIL");
         }

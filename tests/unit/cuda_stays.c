@@ -52,26 +52,276 @@ Test(cuda_stays, arrays_that_are_read_stay) {
     end(f);
 }
 
-/* What is changed is so on the first device; and is then seen by the others. */
+/* What is changed is so on the first device; and is then seen by the others, by the next block and the next run. */
 Test(cuda_stays, arrays_that_change_stay_on_the_first) {
     static double y[N], got[N];
     rvm_cuda_array *out, *x;
     fixture *f = begin(false);
     cr_assert(!open_devices(f, DEVICES, 0));
     rvm_arg a[3] = {on_device(f->c, &out, y, N), on_device(f->c, &x, f->d.x, N), numbers(f->d.k, N)};
-    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
-    cr_assert(totals(f).split == 0 && totals(f).blocks == 2);
-    cr_assert(strstr(totals(f).why_one, "line 23: it changes an array that stays on the first device"), "%s",
-              totals(f).why_one);
-    cr_assert(!rvm_cuda_array_download(out, 0, N, got, &f->e));
-    for (int i = 0; i < N; i++) cr_assert_eq(got[i], 3 * (2 * f->d.x[f->d.k[i]]));
+    for (int times = 1; times <= 3; times++) {
+        cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
+        cr_assert(totals(f).split == totals(f).blocks, "%s", totals(f).why_one);
+        cr_assert(!rvm_cuda_array_download(out, 0, N, got, &f->e));
+        for (int i = 0; i < N; i++) y[i] += 3 * (2 * f->d.x[f->d.k[i]]);
+        cr_assert(!memcmp(got, y, sizeof y), "%d", times);
+    }
     expect_work(f, got, a[0]);
-    cr_assert_eq(totals(f).split, 1);
+    cr_assert_eq(totals(f).split, 7);
     rvm_cuda_array_free(out), rvm_cuda_array_free(x);
     end(f);
 }
 
-/* A local array changes on the first device, and others read it. */
+/* ---- all that fn work changes stays: bits are the host's ---- */
+
+typedef struct arrays {
+    rvm_cuda_array *out, *both, *h, *q; /* both: y, z */
+} arrays;
+
+static void put_there(fixture *f, arrays *t, rvm_arg *a) {
+    double both[2 * N];
+    memcpy(both, f->d.y, N * sizeof *both), memcpy(both + N, f->d.z, N * sizeof *both);
+    bind_work(&f->d, a);
+    a[2] = on_device(f->c, &t->out, f->d.out, M);
+    on_device(f->c, &t->both, both, 2 * N);
+    double *const y = rvm_cuda_array_data(t->both);
+    a[3] = reals(y, N), a[4] = reals(y + N, N);
+    on_device(f->c, &t->h, f->d.h, M), on_device(f->c, &t->q, f->d.q, N);
+    a[5] = numbers(rvm_cuda_array_data(t->h), M), a[6] = numbers(rvm_cuda_array_data(t->q), N);
+}
+
+/* Into f->d; false: they are lost. */
+static bool fetch(fixture *f, arrays *t) {
+    const bool good =
+        !rvm_cuda_array_download(t->out, 0, M, f->d.out, &f->e) && !rvm_cuda_array_download(t->both, 0, N, f->d.y, &f->e) &&
+        !rvm_cuda_array_download(t->both, N, N, f->d.z, &f->e) && !rvm_cuda_array_download(t->h, 0, M, f->d.h, &f->e) &&
+        !rvm_cuda_array_download(t->q, 0, N, f->d.q, &f->e);
+    rvm_cuda_array_free(t->out), rvm_cuda_array_free(t->both), rvm_cuda_array_free(t->h), rvm_cuda_array_free(t->q);
+    return good;
+}
+
+static rvm_status run_bound(fixture *f, rvm_arg *a, bool backward) {
+    rvm_status st = rvm_machine_bind(f->m, rvm_program_find(f->p, "work"), a, 9, RVM_PRIMAL, backward, &f->e);
+    if (!st) st = backward ? rvm_machine_backward(f->m, &f->e) : rvm_machine_forward(f->m, &f->e);
+    rvm_machine_unbind(f->m);
+    f->d.s = a[0].value.f, f->d.t = a[1].value.f;
+    return st;
+}
+
+/* On the host; what is given is what fill() gives. */
+static void run_on_host(data out[2]) {
+    for (int back = 0; back < 2; back++) {
+        rvm_arg a[9];
+        fixture *f = begin(false);
+        bind_work(&f->d, a);
+        cr_assert(!run_bound(f, a, back));
+        out[back] = f->d;
+        end(f);
+    }
+}
+
+Test(cuda_stays, same_bits) {
+    static data host[2];
+    run_on_host(host);
+    for (int n = 1; n <= 4; n++)
+        for (int back = 0; back < 2; back++) {
+            arrays t;
+            rvm_arg a[9];
+            fixture *f = begin(false);
+            cr_assert(!open_devices(f, n, 0));
+            put_there(f, &t, a);
+            cr_assert(!run_bound(f, a, back), "%s", f->e.message);
+            const rvm_cuda_totals did = totals(f);
+            cr_assert(did.blocks == 1 && !did.on_host && did.split == (n > 1), "%d: %s%s", n, did.why, did.why_one);
+            cr_assert(fetch(f, &t));
+            expect_same(&f->d, &host[back], back ? "backward" : "forward");
+            end(f);
+        }
+}
+
+/* A device that fails leaves nothing half-changed. */
+static void fail_each(const char *function, int most) {
+    static const int of[DEVICES] = {2, 0, 3};
+    static data host[2];
+    run_on_host(host);
+    for (int k = 1; k <= most; k++)
+        for (int d = TRY_ONE_IN > 1 ? k % DEVICES : 0; d < DEVICES; d += TRY_ONE_IN) {
+            arrays t;
+            rvm_arg a[9];
+            char asked[60];
+            snprintf(asked, sizeof asked, "%s:%d:%d", function, k, of[d]);
+            fixture *f = begin(false);
+            cr_assert(!open_devices(f, DEVICES, 0));
+            put_there(f, &t, a);
+            setenv("RVM_GRID_FAIL", asked, 1);
+            setenv("RVM_GRID_RESET", "1", 1);
+            const bool back = k % 2;
+            cr_assert(!run_bound(f, a, back), "%s: %s", asked, f->e.message);
+            unsetenv("RVM_GRID_FAIL");
+            cr_assert(fetch(f, &t), "%s: %s", asked, f->e.message);
+            expect_same(&f->d, &host[back], asked);
+            end(f);
+        }
+}
+
+Test(cuda_stays, out_of_memory) {
+    fail_each("allocate", 24);
+}
+Test(cuda_stays, a_launch_fails) {
+    fail_each("launch", 10);
+}
+Test(cuda_stays, an_upload_fails) {
+    fail_each("upload", 14);
+}
+Test(cuda_stays, a_download_fails) {
+    fail_each("download", 22);
+}
+Test(cuda_stays, a_copy_across_fails) {
+    fail_each("copy_across", 8);
+}
+
+/* ---- large ones: parts that one device has changed go to the first; few others come to the host ---- */
+
+static const char steps[] = "fn steps(out: real[m], y: real[n], x: real[n])\n"
+                            "    parallel i in 0..n\n"
+                            "        y[i] += 2 * x[i]\n"
+                            "        for j in 0..m\n"
+                            "            out[j] += x[i] * (j + 1)\n"
+                            "        end\n"
+                            "    end\n"
+                            "    parallel i in 0..n\n"
+                            "        y[n - 1 - i] *= 1 + x[i] * x[i]\n"
+                            "    end\n"
+                            "    parallel i in 0..n // 1000\n"
+                            "        y[i] += 1\n"
+                            "    end\n"
+                            "end\n"
+                            "fn pieces(y: real[n], x: real[n])\n"
+                            "    parallel i in 0..n\n"
+                            "        y[i] += 2 * x[i]\n" LASTING("y[i] += 1\n") "    end\n"
+                                                                                "end\n";
+
+static fixture *begin_steps(int devices, bool fast) {
+    fixture *f = begin(fast);
+    const rvm_options o = unchecked();
+    rvm_machine_free(f->m);
+    rvm_program_free(f->p);
+    cr_assert(!rvm_assemble(steps, sizeof steps - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+    cr_assert(!open_devices(f, devices, 0));
+    return f;
+}
+
+static rvm_cuda_totals run_steps(int n, bool fast, bool back, double *out, double *y) {
+    static double x[LONG];
+    rvm_cuda_array *there[2];
+    fixture *f = begin_steps(n, fast);
+    for (int i = 0; i < LONG; i++) x[i] = sin(i) * exp(i % 40 - 20), y[i] = i;
+    for (int j = 0; j < M; j++) out[j] = j;
+    rvm_arg a[3] = {on_device(f->c, &there[0], out, M), on_device(f->c, &there[1], y, LONG), reals(x, LONG)};
+    cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, "steps"), a, 3, RVM_PRIMAL, back, &f->e));
+    cr_assert(!(back ? rvm_machine_backward : rvm_machine_forward)(f->m, &f->e), "%s", f->e.message);
+    rvm_machine_unbind(f->m);
+    const rvm_cuda_totals t = totals(f);
+    cr_assert(t.blocks == 3 && !t.on_host && t.split == (n > 1 ? 2 : 0), "%s%s", t.why, t.why_one);
+    cr_assert(!rvm_cuda_array_download(there[0], 0, M, out, &f->e) && !rvm_cuda_array_download(there[1], 0, LONG, y, &f->e));
+    rvm_cuda_array_free(there[0]), rvm_cuda_array_free(there[1]);
+    end(f);
+    return t;
+}
+
+Test(cuda_stays, large_arrays) {
+    enum { PART = 1 << 16, Y = LONG * 8 };
+    static double out[2][M], y[2][LONG];
+    if (TRY_ONE_IN > 1) return; /* in kernels, which are compiled without */
+    for (int way = 0; way < 4; way++) {
+        const bool fast = way & 1, back = way & 2;
+        const uint64_t one = run_steps(1, fast, back, out[0], y[0]).downloaded;
+        const rvm_cuda_totals t = run_steps(DEVICES, fast, back, out[1], y[1]);
+        cr_assert(!memcmp(out[0], out[1], sizeof *out) && !memcmp(y[0], y[1], sizeof *y), "%d", way);
+        cr_assert(y[0][0] != 0 && out[0][1] != 1);
+        cr_assert_lt(one, PART / 2);
+        if (fast) continue; /* each has some of each 65,536 instances */
+        cr_assert_lt(t.downloaded, 14 * PART, "%llu", (unsigned long long)t.downloaded);
+        cr_assert_lt(t.across, 6 * Y, "%llu", (unsigned long long)t.across); /* of which 4 to the others */
+    }
+}
+
+/* Elements in no order: gains of all devices are added; whole numbers, so that no order counts. */
+Test(cuda_stays, indexed_sums) {
+    double out[3] = {1, 2, 3}, expected[3] = {1, 2, 3};
+    rvm_cuda_array *there;
+    fixture *f = begin(true);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    for (int i = 0; i < N; i++) f->d.k[i] = i % 2, expected[i % 2] += f->d.x[i] = i % 9;
+    rvm_arg a[3] = {on_device(f->c, &there, out, 3), reals(f->d.x, N), numbers(f->d.k, N)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "scatter"), a, 3, &f->e), "%s", f->e.message);
+    cr_assert_eq(totals(f).split, 1, "%s", totals(f).why_one);
+    cr_assert(!rvm_cuda_array_download(there, 0, 3, out, &f->e) && !memcmp(out, expected, sizeof out));
+    rvm_cuda_array_free(there);
+    end(f);
+}
+
+/* ---- what ends before all instances are done has changed nothing on devices ---- */
+
+/* fn chain, whose instance `bad` fails, or whose fuel runs out; 0 devices: the host. */
+static rvm_status end_early(int devices, int bad, uint64_t fuel, double *out, const char *why) {
+    rvm_options o = rvm_options_default();
+    rvm_cuda_array *there;
+    rvm_arg a[3];
+    o.unchecked = true; /* but for indices */
+    o.fuel = fuel;
+    fixture *f = begin_with(false, &o);
+    cr_assert(!devices || !open_devices(f, devices, 0));
+    for (int i = 0; i < N; i++) out[i] = 1. / (i + 1);
+    if (bad >= 0) f->d.k[bad] = N;
+    a[0] = devices ? on_device(f->c, &there, out, N) : reals(out, N);
+    a[1] = reals(f->d.x, N), a[2] = numbers(f->d.k, N);
+    const rvm_status st = rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e);
+    if (devices) {
+        cr_assert(strstr(totals(f).why, why), "%s", totals(f).why);
+        cr_assert(!rvm_cuda_array_download(there, 0, N, out, &f->e));
+        rvm_cuda_array_free(there);
+    }
+    end(f);
+    return st;
+}
+
+Test(cuda_stays, an_instance_fails) {
+    static double host[N], some[N];
+    for (int bad = 0; bad < N; bad += 624) {
+        const rvm_status st = end_early(0, bad, 0, host, "");
+        cr_assert(st == RVM_ERR_INDEX && end_early(DEVICES, bad, 0, some, "an instance fails") == st);
+        cr_assert(!memcmp(host, some, sizeof host), "%d", bad);
+    }
+}
+
+Test(cuda_stays, cancelled) {
+    static double y[LONG], x[LONG];
+    rvm_cuda_array *there;
+    fixture *f = begin_steps(DEVICES, false);
+    for (int i = 0; i < LONG; i++) y[i] = i, x[i] = 1;
+    rvm_arg a[2] = {on_device(f->c, &there, y, LONG), reals(x, LONG)};
+    cancel_in_launch(f, "2");
+    cr_assert_eq(rvm_call(f->m, rvm_program_find(f->p, "pieces"), a, 2, &f->e), RVM_ERR_CANCELLED);
+    cr_assert(strstr(totals(f).why, "it is cancelled") && !totals(f).blocks, "%s", totals(f).why);
+    cr_assert(!rvm_cuda_array_download(there, 0, LONG, y, &f->e));
+    for (int i = 0; i < LONG; i++) cr_assert_eq(y[i], i);
+    rvm_cuda_array_free(there);
+    end(f);
+}
+
+Test(cuda_stays, fuel) {
+    static double one[N], some[N];
+    const uint64_t fuel = 4 * N; /* it ends in the second block */
+    cr_assert_eq(end_early(1, -1, fuel, one, "fuel runs out"), RVM_ERR_FUEL);
+    cr_assert_eq(end_early(DEVICES, -1, fuel, some, "fuel runs out"), RVM_ERR_FUEL);
+    cr_assert(!memcmp(one, some, sizeof one) && one[1] != .5 && one[N - 1] == 1. / N);
+}
+
+/* ---- local arrays ---- */
+
+/* A local array changes, and others read it. */
 Test(cuda_stays, local_arrays) {
     static double out[N];
     fixture *f = begin(false);
@@ -82,8 +332,8 @@ Test(cuda_stays, local_arrays) {
         for (int i = 0; i < N; i++) cr_assert_eq(out[i], k * (3 * (2 * f->d.x[f->d.k[i]])), "%d: %.17g", i, out[i]);
     }
     const rvm_cuda_totals t = totals(f);
-    cr_assert(t.blocks == 4 && t.split == 2, "%s", t.why_one);
-    cr_assert_eq(t.across, 2 * 2 * (DEVICES - 1) * sizeof out); /* t and u */
+    cr_assert(t.blocks == 4 && t.split == 4, "%s", t.why_one);
+    cr_assert_eq(t.across, 2 * 3 * (DEVICES - 1) * sizeof out); /* t, then t and u */
     end(f);
 }
 
@@ -97,7 +347,7 @@ Test(cuda_stays, local_arrays_change_again) {
     cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "twice"), a, 2, &f->e), "%s", f->e.message);
     for (int i = 0; i < N; i++) cr_assert_eq(out[N - 1 - i], 3 * f->d.x[i], "%d: %.17g", i, out[N - 1 - i]);
     const rvm_cuda_totals t = totals(f);
-    cr_assert(!t.on_host && t.split == 2, "%s%s", t.why, t.why_one);
+    cr_assert(!t.on_host && t.split == t.blocks, "%s%s", t.why, t.why_one);
     end(f);
 }
 
@@ -112,7 +362,7 @@ Test(cuda_stays, local_arrays_change_on_the_host) {
     for (int i = 0; i < N; i++) out[f->d.k[i]] -= f->d.x[i];
     for (int i = 0; i < N; i++) cr_assert_eq(out[i], 2 * f->d.x[i], "%d: %.17g", i, out[i]);
     const rvm_cuda_totals t = totals(f);
-    cr_assert(t.on_host && t.split == 2, "%s%s", t.why, t.why_one);
+    cr_assert(t.on_host && t.split == t.blocks, "%s%s", t.why, t.why_one);
     end(f);
 }
 
@@ -127,7 +377,7 @@ Test(cuda_stays, local_arrays_leave_nothing) {
     for (int k = 0; k < RUNS; k++)
         cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
     const rvm_cuda_totals t = totals(f);
-    cr_assert(t.blocks == 2 * RUNS && t.split == RUNS, "%s%s", t.why, t.why_one);
+    cr_assert(t.blocks == 2 * RUNS && t.split == 2 * RUNS, "%s%s", t.why, t.why_one);
     end(f);
 }
 
@@ -141,7 +391,7 @@ Test(cuda_stays, copies_do_not_arrive) {
     cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "chain"), a, 3, &f->e), "%s", f->e.message);
     for (int i = 0; i < N; i++) cr_assert_eq(out[i], 3 * (2 * f->d.x[f->d.k[i]]));
     const rvm_cuda_totals t = totals(f);
-    cr_assert(t.blocks == 2 && !t.on_host && !t.split, "%s", t.why);
+    cr_assert(t.blocks == 2 && !t.on_host && t.split == 1, "%s", t.why);
     cr_assert(strstr(t.why_one, "an array is copied to it from another one"), "%s", t.why_one);
     end(f);
 }
