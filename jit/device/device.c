@@ -107,6 +107,34 @@ static rvm_status keep_instances(making *m) {
     return run_passes(m, "globaldce");
 }
 
+static bool is_host_property(LLVMValueRef property) {
+    unsigned length;
+    LLVMValueRef name = NULL;
+    if (!LLVMIsAMDNode(property) || LLVMGetMDNodeNumOperands(property) != 1) return false;
+    LLVMGetMDNodeOperands(property, &name);
+    const char *text = name ? LLVMGetMDString(name, &length) : NULL;
+    return text && length == strlen(RVM__ON_HOST) && !memcmp(text, RVM__ON_HOST, length);
+}
+
+/* Loops lose what is said of them for the host. */
+static void drop_host_properties(const rvm__build *k, LLVMValueRef branch) {
+    enum { MOST = 16 };
+    static const char name[] = "llvm.loop";
+    const unsigned kind = LLVMGetMDKindIDInContext(k->context, name, sizeof name - 1);
+    LLVMValueRef loop = LLVMGetMetadata(branch, kind), part[MOST];
+    const unsigned n = loop ? LLVMGetMDNodeNumOperands(loop) : 0;
+    if (!n || n > MOST) return;
+    LLVMGetMDNodeOperands(loop, part);
+    for (unsigned i = 1; i < n; i++) /* the first is the loop itself */
+        if (is_host_property(part[i])) LLVMSetMetadata(branch, kind, NULL);
+}
+
+static void drop_hints(const rvm__build *k) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            drop_host_properties(k, LLVMGetBasicBlockTerminator(b));
+}
+
 static rvm_status begin(making *m, unsigned level) {
     rvm_status status = m->grid ? rvm__target_open_host(&m->target, RVM__CPU_NATIVE, level, m->err)
                                 : rvm__target_open(&m->target, TRIPLE, DEVICE, FEATURES, level, m->err);
@@ -116,6 +144,7 @@ static rvm_status begin(making *m, unsigned level) {
     if (!m->k.module) return rvm__fail(m->err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM does not read what it wrote");
     m->k.target = &m->target.traits;
     rvm__target_prepare(&m->target, m->k.module);
+    drop_hints(&m->k);
     status = keep_instances(m);
     return status ? status : rvm__target_fail(rvm__simplify_for_device(&m->k, m->target.machine), "simplifies", "", m->err);
 }

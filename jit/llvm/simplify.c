@@ -34,7 +34,7 @@ static const char inlines[] = "cgscc(inline," VALUES "),ipsccp," VALUES;
  * trip hands to the next. */
 static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
                             "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ")";
-static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT ")";
+static const char cleans[] = "function(" COMBINE ",sroa,dse,adce,simplifycfg," OUT ")";
 /* Loops as lanes.c wants them; in LLVM 16 a pass has another name. */
 #define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"
 static const char straightens[] = STRAIGHTEN("lower-switch"), straightens_16[] = STRAIGHTEN("lowerswitch");

@@ -115,26 +115,33 @@ static bool same_memory(const rvm__emit *e, const rvm_place *a, const rvm_place 
     return x == y || (overlaps(e, x) && overlaps(e, y));
 }
 
+/* Addresses, not numbers: parts of what is the instance's own compare as LLVM compiles, and it may become registers. */
 typedef struct extent {
-    LLVMValueRef from, to; /* addresses as i64; to: behind the last element */
+    LLVMValueRef from, to; /* to: behind the last element */
 } extent;
+
+static LLVMValueRef behind(rvm__emit *e, LLVMValueRef address, LLVMValueRef bytes) {
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, address, &bytes, 1, "");
+}
 
 static extent extent_of(rvm__emit *e, const argument *a) {
     LLVMBuilderRef b = e->k->b;
-    if (a->q->kind != RVM_PLACE_ARRAY) {
-        LLVMValueRef at = LLVMBuildPtrToInt(b, a->o.address, e->k->i64, "");
-        return (extent){at, LLVMBuildAdd(b, at, rvm__build_int(e->k, 8), "")};
-    }
-    LLVMValueRef from = LLVMBuildPtrToInt(b, rvm__get(e, e->k->ptr, e->frame.array[a->q->slot].data), e->k->i64, "");
-    LLVMValueRef to = LLVMBuildAdd(b, from, rvm__build_int(e->k, 8), ""), empty = NULL, zero = rvm__build_int(e->k, 0);
+    LLVMValueRef bytes = rvm__build_int(e->k, sizeof(rvm_value)), empty = NULL, zero = rvm__build_int(e->k, 0);
+    if (a->q->kind != RVM_PLACE_ARRAY) return (extent){a->o.address, behind(e, a->o.address, bytes)};
+    LLVMValueRef from = rvm__get(e, e->k->ptr, e->frame.array[a->q->slot].data);
     for (int d = 0; d < a->param->ndim; d++) {
         LLVMValueRef n = rvm__dimension(e, a->q->slot, d), last = LLVMBuildSub(b, n, rvm__build_int(e->k, 1), "");
         LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, n, zero, "");
-        to = LLVMBuildAdd(b, to, LLVMBuildMul(b, last, rvm__stride(e, a->q->slot, d), ""), "");
+        bytes = LLVMBuildAdd(b, bytes, LLVMBuildMul(b, last, rvm__stride(e, a->q->slot, d), ""), "");
         empty = empty ? LLVMBuildOr(b, empty, none, "") : none;
     }
-    if (empty) to = LLVMBuildSelect(b, empty, from, to, "");
-    return (extent){from, to};
+    if (empty) bytes = LLVMBuildSelect(b, empty, zero, bytes, "");
+    return (extent){from, behind(e, from, bytes)};
+}
+
+static LLVMValueRef distance(rvm__emit *e, LLVMValueRef from, LLVMValueRef to) {
+    LLVMBuilderRef b = e->k->b;
+    return LLVMBuildSub(b, LLVMBuildPtrToInt(b, to, e->k->i64, ""), LLVMBuildPtrToInt(b, from, e->k->i64, ""), "");
 }
 
 /* vm/overlap.c: whether some element of x is `apart` bytes before one of y, from dimension d on. */
@@ -182,7 +189,7 @@ static LLVMValueRef overlapping(rvm__emit *e, const argument *a, const argument 
         LLVMValueRef s = rvm__stride(e, a->q->slot, d), t = rvm__stride(e, b->q->slot, d);
         plain = LLVMBuildAnd(builder, plain, LLVMBuildICmp(builder, LLVMIntEQ, s, t, ""), "");
     }
-    LLVMValueRef common = overlap_at(e, a, b, 0, LLVMBuildSub(builder, y.from, x.from, ""));
+    LLVMValueRef common = overlap_at(e, a, b, 0, distance(e, x.from, y.from));
     return LLVMBuildAnd(builder, near, LLVMBuildOr(builder, LLVMBuildNot(builder, plain, ""), common, ""), "");
 }
 

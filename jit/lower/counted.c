@@ -157,15 +157,16 @@ static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef
  * loop around; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like one
  * that is worth to be vectorised, however few. Of a few rows, unrolled for their number, it makes vectors across them: who
  * reads them row by row then waits, since of what is on its way to memory only parts of one store can be read. */
-static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
+static void keep_whole(rvm__emit *e, LLVMValueRef branch, bool on_host) {
     LLVMContextRef c = e->k->context;
-    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[6] = {none};
+    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[7] = {none};
     unsigned n = 1;
     part[n++] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
     if (rvm__trips_in_array(e->u, e->fn, e->control.pc) <= RVM__MOST_COPIES || rvm__is_twice(e, e->control.pc))
         part[n++] = property(c, "llvm.loop.unroll.enable", NULL);
     if (rvm__shaped_at(&e->u->shaped, e->fn) && rvm__goes_by_rows(e, e->control.pc))
         part[n++] = property(c, "llvm.loop.unroll.disable", NULL);
+    if (on_host) part[n++] = property(c, RVM__ON_HOST, NULL);
     if (!e->k->fast) part[n++] = property(c, "llvm.loop.interleave.count", LLVMConstInt(e->k->i32, 1, false));
     if (rvm__is_around_loops(e, e->control.pc))
         part[n++] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
@@ -237,10 +238,13 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
     LLVMValueRef is_last = LLVMBuildICmp(b, LLVMIntEQ, i, end, "");
     LLVMValueRef turn = LLVMBuildCondBr(b, is_last, ended, again); /* with its test it ends */
-    if (unseen) keep_whole(e, turn);
+    if (unseen) keep_whole(e, turn, false);
     if (!unseen) {
         rvm__at(e, again);
         rvm__jump(e, c, in->target, polls);
+        LLVMValueRef back = LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(b));
+        /* Of two long trips of an instance, two copies: what is its own becomes registers. */
+        if (e->vectorised && back && rvm__is_twice(e, e->control.pc)) keep_whole(e, back, true);
     }
     rvm__at(e, ended);
     rvm__set_slot(e, x->to.i, i);

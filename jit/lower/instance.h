@@ -20,6 +20,8 @@ enum {
 enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls */
 
 #define RVM__INSTANCE "rvm_instance." /* and its number */
+/* A property of a loop, beside others, which are the host's: on a device a copy of the body takes more than it saves. */
+#define RVM__ON_HOST "rvm.loop.on_host"
 /* Bail out if the truth value holds; add a value to an element. */
 #define RVM__BAIL_OUT "rvm.bail_out"
 #define RVM__ADD      "rvm.add."
