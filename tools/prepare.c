@@ -12,6 +12,7 @@ rvm_status tool_prepare(tool *t) {
     int first;
     rvm_status st = tool_choose(t, &first);
     if (!st) st = values_read(&t->v, &t->reading, t->fn, t->words + first, t->nwords - first, &t->err);
+    if (!st) st = output_check(t);
     if (!st) st = native_open(t);
     return st ? st : tool_machine(t, &t->machine);
 }

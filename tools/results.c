@@ -226,25 +226,46 @@ void output_stats(const tool *t) {
 
 /* ---- files ---- */
 
-static rvm_status save(tool *t, const values *v, const char *word, const char *suffix) {
-    const char *equals = strchr(word, '=');
+/* What a word of --save names: the parameter, and the imaginary part of a complex. */
+typedef struct saved {
+    const char *file;
+    int length; /* of the name, which the word begins with, without the suffix of a shadow */
+    bool is_shadow, pair;
+    uint32_t value, im;
+} saved;
+
+static rvm_status find_saved(tool *t, const char *word, saved *s) {
+    const char *equals = strchr(word, '='), *suffix = only_suffix(t);
     if (!equals || !equals[1]) return tool_fail(t, RVM_ERR_USAGE, "--save takes name=file.npy, not `%s`", word);
-    int length = (int)(equals - word);
-    size_t tail = suffix ? strlen(suffix) : 0;
-    bool is_shadow = tail && (size_t)length > tail && memcmp(equals - tail, suffix, tail) == 0;
-    for (uint32_t i = 0; is_shadow && i < t->v.n; i++) /* a parameter may itself be called so */
-        if (strlen(t->v.info[i].name) == (size_t)length && memcmp(t->v.info[i].name, word, (size_t)length) == 0)
-            is_shadow = false;
-    if (is_shadow) length -= (int)tail;
-    const int shown = values_find_shown(&t->v, word, length);
-    uint32_t im = 0;
-    const bool pair = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &im) == SHOWN_COMPLEX;
-    const int i = pair ? shown : values_find(&t->v, word, length, &t->err);
+    const size_t tail = suffix ? strlen(suffix) : 0, length = (size_t)(equals - word);
+    *s = (saved){.file = equals + 1, .length = (int)length};
+    s->is_shadow = tail && length > tail && memcmp(equals - tail, suffix, tail) == 0;
+    for (uint32_t i = 0; s->is_shadow && i < t->v.n; i++) /* a parameter may itself be called so */
+        if (strlen(t->v.info[i].name) == length && memcmp(t->v.info[i].name, word, length) == 0) s->is_shadow = false;
+    if (s->is_shadow) s->length -= (int)tail;
+    const int shown = values_find_shown(&t->v, word, s->length);
+    s->pair = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &s->im) == SHOWN_COMPLEX;
+    const int i = s->pair ? shown : values_find(&t->v, word, s->length, &t->err);
     if (i < 0) return t->err.code;
-    const rvm_arg *from = is_shadow ? t->v.arg : v->arg;
-    if (is_shadow && (!from[i].active || (pair && !from[im].active)))
-        return tool_fail(t, RVM_ERR_ARGUMENT, "--save %s: `%.*s` has no derivative here", word, length, word);
-    return files_write_array(t, equals + 1, &from[i], pair ? &from[im] : NULL, is_shadow);
+    s->value = (uint32_t)i;
+    return RVM_OK;
+}
+
+static rvm_status save(tool *t, const values *v, const char *word) {
+    saved s;
+    const rvm_status st = find_saved(t, word, &s);
+    if (st) return st;
+    const rvm_arg *from = s.is_shadow ? t->v.arg : v->arg;
+    if (s.is_shadow && (!from[s.value].active || (s.pair && !from[s.im].active)))
+        return tool_fail(t, RVM_ERR_ARGUMENT, "--save %s: `%.*s` has no derivative here", word, s.length, word);
+    return files_write_array(t, s.file, &from[s.value], s.pair ? &from[s.im] : NULL, s.is_shadow);
+}
+
+rvm_status output_check(tool *t) {
+    saved s;
+    rvm_status st = RVM_OK;
+    for (size_t k = 0; k < t->o.save.n && !st; k++) st = find_saved(t, t->o.save.item[k], &s);
+    return st;
 }
 
 /* --save-all: a complex as one array, an lns as its logarithm, a shadow behind its value. */
@@ -278,7 +299,7 @@ rvm_status output_save(tool *t, const values *v) {
     rvm_error first;
     rvm_status st = RVM_OK;
     for (size_t k = 0; k < t->o.save.n; k++) {
-        const rvm_status one = save(t, v, t->o.save.item[k], only_suffix(t));
+        const rvm_status one = save(t, v, t->o.save.item[k]);
         if (one && !st) st = one, first = t->err;
     }
     const rvm_status all = t->o.save_all ? save_all(t, v) : RVM_OK;

@@ -220,6 +220,7 @@ void output_stats(const tool *t);                                 /* as text, if
 /* --save, --save-all: NAME is a parameter, whose value is taken from v, or its shadow in t->v. All that can be; the first
  * failure. */
 rvm_status output_save(tool *t, const values *v);
+rvm_status output_check(tool *t); /* whether what --save names is there: before a run, so that it is not lost */
 
 /* only.c: --only, --quiet. */
 

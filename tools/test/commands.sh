@@ -182,6 +182,8 @@ expect 3 'cut.npy: error: x: is cut off' rvm run norm.rasm x=@cut.npy
 expect 3 'holds elements of type `<f8`' rvm run two.rasm spin k=@out.npy n=1
 expect 1 'has 1 dimension, and 0 are wanted' rvm run norm.rasm x=[1] out=@x.npy
 expect 3 'cannot read' rvm run norm.rasm x=@none.npy
+expect 2 'there is no parameter `y`' rvm run norm.rasm x=[1] --save y=y.npy
+expect_not 2 'out = ' rvm run norm.rasm x=[1] --save y=y.npy # a name that is not there: nothing has run
 expect 3 'cannot write' rvm run norm.rasm x=[1] --save x=no/x.npy
 ln -s /dev/full full
 expect 3 'cannot write' rvm run norm.rasm x=[1] --save x=full
