@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Uncomputing leaves no instruction in unchecked native code, nor what is small a call in any. LLVM's representation of four
-# programs with ancillas, the last with
-# local arrays of run-time length, is searched for what only uncomputing needs. The primal programs keep a trail, so that
-# isa/analysis/elision.c alone finds it; the adjoints keep none, and isa/analysis/liveness.c finds it. left_out.sh RVM EXAMPLES
+# programs with ancillas, the last with local arrays of run-time length, is searched for what only uncomputing needs. The primal
+# programs keep a trail, so that isa/analysis/elision.c alone finds it; the adjoints keep none, and isa/analysis/liveness.c finds
+# it. left_out.sh RVM EXAMPLES
 set -u
 rvm=$1 examples=$2
 work=$(mktemp -d)
