@@ -167,6 +167,10 @@ bool rvm__cuda_array_stays(const rvm_cuda_array *a) {
     return !a->shared;
 }
 
+void rvm__cuda_array_share(rvm_cuda_array *a) {
+    a->shared = true;
+}
+
 /* ---- runs of a machine ---- */
 
 /* What stands in an argument's data, or its shadow; NULL: no array of the device. */

@@ -173,6 +173,7 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
 uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
+void rvm__cuda_array_share(rvm_cuda_array *a);       /* it does so from now on: the array is on the host */
 /* As in rvm__runner. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m);
 rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n);
@@ -182,6 +183,7 @@ int64_t rvm__cuda_elements(const rvm_machine *m, const char *from);
 rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset); /* NULL: none */
 /* Where a kernel finds it on that device, likewise; 0: err. */
 uint64_t rvm__cuda_local_for_kernel(rvm_cuda *on, rvm__local *l, bool changes, rvm_error *err);
+void rvm__cuda_local_share(rvm_cuda *c, rvm__local *l); /* on the host: for each block it is an array of the host then */
 bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err); /* where host code does, which changes it */
 /* As in rvm__runner. */
 void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits);

@@ -64,6 +64,12 @@ static void forget(rvm_cuda *c, rvm__local **link) {
     rvm__realloc(&c->al, l, sizeof *l, 0);
 }
 
+void rvm__cuda_local_share(rvm_cuda *c, rvm__local *l) {
+    rvm__local **link = &c->locals;
+    while (*link != l) link = &(*link)->next;
+    if (!l->held) forget(c, link);
+}
+
 static void add(rvm_cuda *c, const rvm__local *like) {
     rvm__local *l = like->bytes / sizeof(rvm_value) < LEAST ? NULL : rvm__realloc(&c->al, NULL, 0, sizeof *l);
     if (!l) return; /* it is copied for each block then */

@@ -7,18 +7,25 @@
 #include "out_of_line.h"
 #include "support.h"
 
-/* Arrays that stay on the device are to be where the host finds them; false: they are lost. */
-static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
+/* An array that stays on the device is to be where the host finds it; false: it is lost. */
+static bool is_home(rvm_cuda *c, const char *data, bool changes) {
     rvm_error why;
     size_t offset;
+    rvm_cuda_array *a = c->arrays ? rvm__cuda_array_at(c, data, 0, &offset) : NULL;
+    rvm__local *l = c->locals ? rvm__cuda_local_at(c, data, 0, &offset) : NULL;
+    const bool good = !a || !rvm__cuda_array_stays(a) || rvm__cuda_array_for_host(a, changes, &why);
+    return (!l || rvm__cuda_local_to_host(c, l, &why)) && good;
+}
+
+static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
     bool good = true;
-    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) {
-        rvm_cuda_array *a = c->arrays ? rvm__cuda_array_at(c, job->views[v].data, 0, &offset) : NULL;
-        rvm__local *l = c->locals ? rvm__cuda_local_at(c, job->views[v].data, 0, &offset) : NULL;
-        if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_for_host(a, job->kernel->views[v].uses & 2, &why) && good;
-        if (l) good = rvm__cuda_local_to_host(c, l, &why) && good;
-    }
+    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++)
+        good = is_home(c, job->views[v].data, job->kernel->views[v].uses & 2) && good;
     return good;
+}
+
+static bool enters(rvm_cuda *c) {
+    return c->d && (c->arrays || c->locals) && c->d->context_push(c->context) == 0;
 }
 
 /* The run ends where it polls next. */
@@ -114,18 +121,48 @@ static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__na
     return done;
 }
 
+static bool share_one(rvm_cuda *c, const char *data) {
+    size_t offset;
+    const bool good = is_home(c, data, true);
+    rvm_cuda_array *a = rvm__cuda_array_at(c, data, 0, &offset);
+    rvm__local *l = rvm__cuda_local_at(c, data, 0, &offset);
+    if (a) rvm__cuda_array_share(a);
+    if (l) rvm__cuda_local_share(c, l);
+    return good;
+}
+
+/* Instances of a block around it, which the host runs then, use what the block uses, too. */
+static bool share(rvm_cuda *c, const rvm__native_job *job) {
+    bool good = true;
+    const bool entered = enters(c);
+    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) good = share_one(c, job->views[v].data) && good;
+    if (entered) rvm__cuda_leave(c);
+    return good;
+}
+
+static void home(rvm_machine *m, rvm__native *n, const rvm__native_use *uses, uint64_t nuses) {
+    rvm_cuda *c = m->jit.device;
+    bool good = true;
+    if (!c->arrays && !c->locals) return;
+    const bool entered = enters(c);
+    for (uint64_t k = 0; k < nuses; k++) good = is_home(c, uses[k].data, uses[k].changes) && good;
+    if (entered) rvm__cuda_leave(c);
+    if (!good) give_up(m, n);
+}
+
 static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
     rvm_cuda *c = m->jit.device;
     rvm_error err = {0};
     rvm__cuda_settle(c);
     const char *why = why_not(c, job);
+    if (job->within && !share(c, job)) return give_up(m, n);
     if (!why && c->chooser) why = rvm__cuda_choose(c, job);
     if (!why && !rvm__cuda_open(c, &err)) {
         const bool done = run_there(c, m, n, job, &err);
         rvm__cuda_chosen(c, done);
         if (done) return job->count;
     }
-    const bool entered = c->d && (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);
+    const bool entered = enters(c), home = to_host(c, job);
     if (entered) rvm__cuda_leave(c);
     c->totals.on_host++;
     say(c->totals.why, sizeof c->totals.why, job, why ? why : err.message);
@@ -172,4 +209,5 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .hold = rvm__cuda_hold,
                                       .let_go = rvm__cuda_let_go,
                                       .bring = rvm__cuda_bring,
+                                      .home = home,
                                       .elements = rvm__cuda_elements};

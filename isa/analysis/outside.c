@@ -1,4 +1,5 @@
-/* outside.c: accesses outside of parallel blocks, over the call graph: a fact of a function is which of its parameters. */
+/* outside.c: accesses outside of parallel blocks, over the call graph: facts of a function are which of its parameters, and
+ * whether it is called in a block. */
 #include "outside.h"
 
 #include <string.h>
@@ -9,9 +10,13 @@
 #include "support.h"
 
 typedef uint8_t facts[RVM_MAX_PARAMS];
+typedef struct about {
+    facts of;
+    uint8_t in_block; /* it is called in one */
+} about;
 struct rvm__outside {
     const rvm_program *p;
-    facts of[]; /* by function */
+    about functions[];
 };
 
 static int parameter_of(const rvm_function *f, uint16_t array) {
@@ -24,7 +29,7 @@ static int parameter_of(const rvm_function *f, uint16_t array) {
 static bool passes(const rvm__outside *o, const rvm_insn *in, const rvm_param *param) {
     if (!param || rvm__pair_of(in->op) != RVM_PAIR_call) return true;
     const rvm_function *g = &o->p->functions[in->target];
-    return o->of[in->target][param - g->params];
+    return o->functions[in->target].of[param - g->params];
 }
 
 static bool is_access(const rvm__outside *o, const rvm__accesses *a) {
@@ -48,14 +53,26 @@ static bool visit(void *userdata, uint32_t fn) {
         if (is_inside(x.in, x.pc, &inside)) continue;
         RVM__EACH_ACCESS(a, o->p, f, x.in) {
             const int k = is_access(o, &a) ? parameter_of(f, rvm__root_of(f, a.q)) : -1;
-            if (k >= 0) grew |= rvm__join8(&o->of[fn][k], 1);
+            if (k >= 0) grew |= rvm__join8(&o->functions[fn].of[k], 1);
         }
     }
     return grew;
 }
 
+static bool visit_callees(void *userdata, uint32_t fn) {
+    rvm__outside *o = userdata;
+    uint32_t inside = 0;
+    bool grew = false;
+    RVM__EACH_INSN(x, &o->p->functions[fn]) {
+        const bool in_block = is_inside(x.in, x.pc, &inside) || o->functions[fn].in_block;
+        if (!in_block) continue;
+        RVM__EACH_CALLEE(g, o->p, x.in) grew |= rvm__join8(&o->functions[g].in_block, 1);
+    }
+    return grew;
+}
+
 static size_t size_of(const rvm_program *p) {
-    return sizeof(rvm__outside) + p->nfunctions * sizeof(facts);
+    return sizeof(rvm__outside) + p->nfunctions * sizeof(about);
 }
 
 bool rvm__outside_new(const rvm_program *p, rvm__outside **out) {
@@ -64,6 +81,7 @@ bool rvm__outside_new(const rvm_program *p, rvm__outside **out) {
     memset(o, 0, size_of(p));
     o->p = p;
     rvm__solve_calls(&p->calls, RVM__CALLEES_FIRST, visit, o);
+    rvm__solve_calls(&p->calls, RVM__CALLERS_FIRST, visit_callees, o);
     return true;
 }
 
@@ -74,7 +92,7 @@ void rvm__outside_free(rvm__outside *o) {
 }
 
 void rvm__outside_params(const rvm__outside *o, uint32_t fn, uint8_t of[RVM_MAX_PARAMS]) {
-    memcpy(of, o->of[fn], sizeof(facts));
+    memcpy(of, o->functions[fn].of, sizeof(facts));
 }
 
 bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array) {
@@ -84,6 +102,16 @@ bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array) {
         if (is_inside(x.in, x.pc, &inside)) continue;
         RVM__EACH_ACCESS(a, o->p, f, x.in)
             if (is_access(o, &a) && rvm__root_of(f, a.q) == array) return true;
+    }
+    return false;
+}
+
+bool rvm__inside_block(const rvm__outside *o, uint32_t fn, uint32_t pc) {
+    uint32_t inside = 0;
+    if (o->functions[fn].in_block) return true;
+    RVM__EACH_INSN(x, &o->p->functions[fn]) {
+        if (x.pc == pc) return inside && pc != inside;
+        is_inside(x.in, x.pc, &inside);
     }
     return false;
 }

@@ -1,4 +1,4 @@
-/* outside.h: which arrays functions access outside of their parallel blocks. Not installed.
+/* outside.h: which arrays functions access outside of their parallel blocks, and what runs in blocks. Not installed.
  *
  * Views and lengths are no accesses, nor is that an array appears or disappears. What is called through a function value
  * accesses all that it is given. */
@@ -15,5 +15,8 @@ void rvm__outside_free(rvm__outside *o); /* NULL is allowed */
 void rvm__outside_params(const rvm__outside *o, uint32_t fn, uint8_t of[RVM_MAX_PARAMS]);
 /* Whether those of an array of fn are, that appears there. */
 bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array);
+/* Whether instances of a block may run what stands at pc of fn: it is in one there, or fn, or who calls that, is called in
+ * one; for an end of a block, in another one. */
+bool rvm__inside_block(const rvm__outside *o, uint32_t fn, uint32_t pc);
 
 #endif

@@ -402,6 +402,7 @@ static LLVMValueRef write_job(rvm__emit *e, const rvm__plan *p, const rvm_insn *
     PUT(lo, rvm__slot_value(e, x->to.lo));
     PUT(count, count);
     PUT(checked, rvm__build_int(k, !(x->flags & X_UNCHECKED)));
+    PUT(within, rvm__build_int(k, e->u->outside && rvm__inside_block(e->u->outside, e->fn, p->par)));
     PUT(nsums, rvm__build_int(k, x->to.shared));
     PUT(sums, sums);
     PUT(copies, write_copies(e, p, &ncopies));
@@ -443,6 +444,25 @@ static void count(rvm__emit *e, const rvm__plan *p, const char *serial) {
     if (serial && !k->serial[0]) snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, serial);
 }
 
+/* Where code for a device runs the block itself, what this uses may be there, from blocks before. */
+static void bring_home(rvm__emit *e, const rvm__plan *p) {
+    rvm__build *k = e->k;
+    uint64_t n = 0;
+    if (!e->u->w->device || e->block.chunk || e->vectorised) return;
+    LLVMValueRef uses = list(e, p->narrays, sizeof(rvm__native_use), "uses");
+    for (uint32_t i = 0; i < p->narrays; i++) {
+        if (!is_base(p, p->arrays[i])) continue;
+        const unsigned bits = p->bits[p->arrays[i]] & RVM__BITS_OWN;
+        LLVMValueRef to = rvm__member(e, uses, n++ * sizeof(rvm__native_use));
+        rvm__put_at(e, rvm__get(e, k->ptr, e->frame.array[p->arrays[i]].data),
+                    rvm__member(e, to, offsetof(rvm__native_use, data)));
+        rvm__put_at(e, rvm__build_int(k, bits != RVM__BITS_READ), rvm__member(e, to, offsetof(rvm__native_use, changes)));
+    }
+    if (!n) return;
+    LLVMValueRef args[4] = {e->frame.machine, e->frame.native, uses, rvm__build_int(k, (int64_t)n)};
+    rvm__call_runtime(e, "rvm__native_home", k->nothing, 4, args);
+}
+
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__build *k = e->k;
     const rvm__plan *p = rvm__plan_of(e, e->control.pc);
@@ -451,6 +471,7 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     ways w = {.threads = e->u->w->threads && !serial};
     count(e, p, serial);
     if (e->u->w->device) w.kernel = rvm__kernel_of(e, p, &w.params);
+    if (!w.kernel) bring_home(e, p);
     if (!w.threads && !w.kernel) return;
     LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
     LLVMValueRef count = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
@@ -472,4 +493,5 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     pass_sums(e, x, sums, true);
     go_on(e, in, x, done, count);
     rvm__at(e, here);
+    if (w.kernel) bring_home(e, p);
 }

@@ -247,6 +247,27 @@ Test(cuda_stays, large_arrays) {
     }
 }
 
+/* With gaps, which kernels do not know: the host runs the blocks. */
+Test(cuda_stays, strides) {
+    enum { FEW = 64 };
+    static double y[2 * FEW], got[2 * FEW], x[FEW], out[M];
+    rvm_cuda_array *there;
+    fixture *f = begin_steps(1, false);
+    for (int i = 0; i < 2 * FEW; i++) y[i] = i, x[i / 2] = 1. / (i / 2 + 1);
+    on_device(f->c, &there, y, 2 * FEW);
+    rvm_arg a[3] = {reals(out, M), reals(rvm_cuda_array_data(there), FEW), reals(x, FEW)};
+    a[1].stride[0] = 2;
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "steps"), a, 3, &f->e), "%s", f->e.message);
+    cr_assert(!rvm_cuda_array_download(there, 0, 2 * FEW, got, &f->e));
+    for (int i = 0; i < FEW; i++) {
+        const double last = x[FEW - 1 - i];
+        cr_assert_eq(got[2 * i], (y[2 * i] + 2 * x[i]) * (1 + last * last), "%d: %g", i, got[2 * i]);
+        cr_assert_eq(got[2 * i + 1], y[2 * i + 1]);
+    }
+    rvm_cuda_array_free(there);
+    end(f);
+}
+
 /* Elements in no order: gains of all devices are added; whole numbers, so that no order counts. */
 Test(cuda_stays, indexed_sums) {
     double out[3] = {1, 2, 3}, expected[3] = {1, 2, 3};

@@ -83,6 +83,10 @@ void rvm__let_go(rvm_machine *m) {
     if (m->jit.device) m->jit.runner->let_go(m);
 }
 
+static void rvm__native_home(rvm_machine *m, rvm__native *n, const rvm__native_use *uses, uint64_t nuses) {
+    if (m->jit.device) m->jit.runner->home(m, n, uses, nuses);
+}
+
 static uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o) {
     return m->jit.runner->run(m, n, o);
 }
@@ -364,6 +368,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_move),
     SYMBOL(rvm__native_move_one),
     SYMBOL(rvm__native_chunks),
+    SYMBOL(rvm__native_home),
     SYMBOL(rvm__native_array),
     SYMBOL(rvm__native_mark),
     SYMBOL(rvm__native_release),

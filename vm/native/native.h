@@ -113,6 +113,12 @@ typedef struct rvm__native_job rvm__native_job;
 typedef int32_t (*rvm__chunk_entry)(rvm_machine *w, rvm__native *n, const rvm__native_job *o, uint64_t first, uint64_t last,
                                     rvm__native_sum *sums, rvm_value *const *copies);
 
+/* An array of the surroundings that a block uses: its first element; whether instances change any. */
+typedef struct rvm__native_use {
+    const char *data;
+    uint64_t changes;
+} rvm__native_use;
+
 /* An array of the surroundings as instances see it; strides in bytes. */
 typedef struct rvm__native_view {
     char *data;
@@ -211,6 +217,7 @@ struct rvm__native_job {
     int64_t ascending, lo;            /* lo: the first index */
     uint64_t count;                   /* instances */
     uint64_t checked;                 /* sums of fix may overflow */
+    uint64_t within;                  /* the code around it may be that of an instance of another block */
     uint64_t nsums, ncopies, nmarks;
     rvm__native_sum *sums;
     double *const *marks; /* largest magnitudes of arrays, NULL: none; those of a chunk are `held` behind its sums */
@@ -238,6 +245,8 @@ typedef struct rvm__runner {
     rvm_status (*leave)(rvm_machine *m); /* native code, maybe by a side exit: its local arrays are where they seem to be */
     void (*local)(rvm_machine *m, char *data, uint64_t n, uint64_t bits); /* rvm__native_array */
     rvm_status (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+    /* Native code runs a block itself, which uses n arrays; where they are lost the run ends at the next poll. */
+    void (*home)(rvm_machine *m, rvm__native *n, const rvm__native_use *uses, uint64_t nuses);
     /* n elements of the host's that are not to change until all such are let go: they may be kept elsewhere, too. */
     void (*hold)(rvm_machine *m, const char *data, uint64_t n);
     void (*let_go)(rvm_machine *m);
