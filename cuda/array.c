@@ -153,6 +153,7 @@ bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err) {
     rvm_cuda *c = a->c;
     if (!a->here) {
         if (mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE)) return rvm__fail_memory(err), false;
+        if (c->spoilt) return is_lost(err), false;
         const int code = a->n ? c->d->download(a->data, a->p, bytes_of(a), c->stream) : 0;
         if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
         c->totals.downloaded += bytes_of(a);

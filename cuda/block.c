@@ -128,10 +128,10 @@ static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n, uint64_
     count += RVM__KERNEL_LAUNCH;
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
-    return !failed(r,
-                   r->c->d->launch(r->kernel->function, shape.ctas, 1, 1, shape.threads, 1, 1, shape.shared, r->c->stream,
-                                   params, NULL),
-                   "a kernel is launched");
+    const int code = r->c->d->launch(r->kernel->function, shape.ctas, 1, 1, shape.threads, 1, 1, shape.shared, r->c->stream,
+                                     params, NULL);
+    r->launched |= !code;
+    return !failed(r, code, "a kernel is launched");
 }
 
 /* chunk: of the run, the first. */
@@ -273,10 +273,19 @@ static uint64_t first_piece(const rvm__block_run *r) {
     return n < most ? n : most;
 }
 
-/* Whether it may end before all instances are done. */
+/* Whether it may end before all instances are done, or something that is launched behind them may fail. Of what is left, a
+ * copy of the control block and the wait for it, only a lost device is known to fail: for that alone no array is kept. */
 static bool may_fail(const rvm__block_run *r) {
-    return r->k->flags & (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_ARENA | RVM__KERNEL_LOGS | RVM__KERNEL_ENTRIES) ||
-           r->m->o.fuel || r->job->count > first_piece(r);
+    return r->k->flags &
+               (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_ARENA | RVM__KERNEL_LOGS | RVM__KERNEL_ENTRIES | RVM__KERNEL_COPIED) ||
+           r->job->nsums || r->m->o.fuel || r->job->count > first_piece(r);
+}
+
+/* Whether what it has changed can be taken back. */
+static bool is_kept(const rvm__block_run *r) {
+    for (uint64_t v = 0; r->launched && v < r->k->nviews; v++)
+        if (rvm__cuda_is_changed(r, v) && rvm__cuda_is_there(&r->places[v]) && !r->places[v].before) return false;
+    return true;
 }
 
 bool rvm__cuda_begin_try(rvm__block_run *r) {
@@ -404,6 +413,7 @@ bool rvm__cuda_run_block(rvm__block_run *r) {
     bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) &&
                 rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) && rvm__cuda_take_room(r) && run_all(r) &&
                 rvm__cuda_add_copies(r) && rvm__cuda_fetch_sums(r);
+    if (!good && !is_kept(r)) rvm__cuda_spoil(c);
     if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
     if (good) rvm__cuda_merge_sums(r, 1), rvm__cuda_merge_counts(r), rvm__cuda_learn_entries(r);
     rvm__cuda_put_room(r);

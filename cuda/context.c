@@ -20,6 +20,11 @@ bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err) 
     return true;
 }
 
+void rvm__cuda_spoil(rvm_cuda *c) {
+    c->spoilt = true;
+    if (!c->lost) c->lost = RVM_ERR_UNSUPPORTED;
+}
+
 bool rvm__cuda_on_each(rvm__block_run *runs, unsigned n, bool (*step)(rvm__block_run *)) {
     for (unsigned k = 0; k < n; k++) {
         if (!rvm__cuda_enter(runs[k].c)) {

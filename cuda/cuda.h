@@ -88,6 +88,7 @@ struct rvm_cuda {
     void *context, *stream, *events[2];
     bool own_stream;
     rvm_status lost; /* the device fails for good */
+    bool spoilt;     /* and what a block has changed of arrays that stay could not be taken back: nobody is to read them */
     rvm__buffer *buffers;
     rvm__device_code *codes;
     void *sums, *sum_terms, *sum_copies, *sum_log, *find_changes; /* the module of sums.ptx, and its kernels */
@@ -109,6 +110,7 @@ bool rvm__cuda_enter(rvm_cuda *c);
 void rvm__cuda_leave(rvm_cuda *c);
 /* Whether it failed; then err says so, and what is lost for good is noted. */
 bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err);
+void rvm__cuda_spoil(rvm_cuda *c); /* an array that stays there is neither as it was nor as it should be */
 
 /* ---- code.c ---- */
 /* A kernel of the code, which is loaded when it is met first; NULL: err. It stays, and what it was found to need is to be
@@ -159,7 +161,7 @@ bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rv
 /* Memory of the host that the device writes fast; till it is asked for again. NULL: err. */
 char *rvm__cuda_staging(rvm_cuda *c, size_t bytes, rvm_error *err);
 bool rvm__cuda_is_there(const rvm__place *p); /* it stays, or is a local array's */
-/* What stays, and has been kept, is as it was. False: err. */
+/* What stays, and has been kept, is as it was. False: err, and it is spoilt. */
 bool rvm__cuda_take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err);
 void rvm__cuda_locals_changed(const rvm__native_kernel *k, const rvm__place *places); /* on the first device: by the block */
 /* What was changed goes back; or, taken back, does not. False: err. */
@@ -228,6 +230,7 @@ typedef struct rvm__block_run {
     uint64_t first, width, period, count; /* the first three: whole chunks, or all that there are; count: of all periods */
     uint64_t done, at, n, each;           /* instances that are done; the piece's first, and how many; the next one's */
     bool apart;                           /* sums of elements go to `chunks`, not to the elements */
+    bool launched;                        /* a kernel, which may have changed arrays */
     rvm__chunk_sums *chunks, **last_chunks;
     rvm__buffer *copies, *terms, *totals, *log, *addresses, *entries, *locals; /* NULL: none */
     uint64_t entered;                                                          /* in pieces that are done */

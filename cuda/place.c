@@ -86,13 +86,21 @@ bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rv
     return true;
 }
 
-bool rvm__cuda_take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
+static bool take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
     for (uint64_t n = 0; n < job->kernel->nviews; n++)
         if (places[n].before && rvm__cuda_is_there(&places[n]) &&
             rvm__cuda_failed(c, c->d->copy(places[n].p, places[n].before->p, places[n].bytes, c->stream),
                              "an array is taken back", err))
             return false;
     return !rvm__cuda_failed(c, c->d->stream_wait(c->stream), "an array is taken back", err);
+}
+
+bool rvm__cuda_take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
+    bool any = false;
+    for (uint64_t n = 0; n < job->kernel->nviews; n++) any |= places[n].before && rvm__cuda_is_there(&places[n]);
+    if (take_back(c, job, places, err)) return true;
+    if (any) rvm__cuda_spoil(c);
+    return false;
 }
 
 static bool comes_back(const rvm__native_kernel *k, const rvm__place *places, uint64_t n) {

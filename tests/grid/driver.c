@@ -3,11 +3,11 @@
  * barriers, else they run one after the other. RVM_CUDA_DRIVER names it.
  *
  * RVM_GRID_FAIL=NAME:N makes the N-th call of that function of the driver fail, with error 2 (out of memory) where NAME is
- * allocate, else with 719 (a launch failed), NAME:N:D the N-th of those on device D; RVM_GRID_MEMORY=N limits memory of each
- * device to N bytes; RVM_GRID_DEVICES=N: so many, RVM_GRID_SHARED=N what a CTA has. RVM_GRID_SIGNAL=N raises SIGUSR1 in the
- * N-th launch. Of several each has memory of its own: while a kernel runs no other's can be touched. Each mistake of who
- * calls ends the process: memory, a stream, an event or a kernel used that is not of the device whose context is current,
- * freed twice, or left over. */
+ * allocate, else with 719 (a launch failed), or RVM_GRID_ERROR, NAME:N:D the N-th of those on device D; RVM_GRID_MEMORY=N
+ * limits memory of each device to N bytes; RVM_GRID_DEVICES=N: so many, RVM_GRID_SHARED=N what a CTA has. RVM_GRID_SIGNAL=N
+ * raises SIGUSR1 in the N-th launch. Of several each has memory of its own: while a kernel runs no other's can be touched.
+ * Each mistake of who calls ends the process: memory, a stream, an event or a kernel used that is not of the device whose
+ * context is current, freed twice, or left over. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -55,6 +55,11 @@ static void check_owner(const void *stream) {
 
 /* ---- failures that are asked for ---- */
 
+static long setting(const char *name, long usual) {
+    const char *s = getenv(name);
+    return s && *s ? atol(s) : usual;
+}
+
 static int fails(const char *name) {
     static int calls;
     if (getenv("RVM_GRID_RESET")) calls = 0, unsetenv("RVM_GRID_RESET");
@@ -63,12 +68,7 @@ static int fails(const char *name) {
     if (!asked || strncmp(asked, name, n) != 0 || asked[n] != ':') return 0;
     if (on != asked + n && current() != &contexts[atoi(on + 1)]) return 0;
     if (++calls != atoi(asked + n + 1)) return 0;
-    return strcmp(name, "allocate") == 0 ? 2 : 719;
-}
-
-static long setting(const char *name, long usual) {
-    const char *s = getenv(name);
-    return s && *s ? atol(s) : usual;
+    return strcmp(name, "allocate") == 0 ? 2 : (int)setting("RVM_GRID_ERROR", 719);
 }
 
 /* ---- threads as fibers ---- */
@@ -503,6 +503,8 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
 }
 EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+    const int failed = fails("copy");
+    if (failed) return failed;
     check_owner(stream);
     check(to, bytes), check(from, bytes);
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);

@@ -283,6 +283,55 @@ Test(cuda_stays, indexed_sums) {
     end(f);
 }
 
+/* ---- one device: a call behind the kernel fails, and the device lives on, or does not ---- */
+
+static const char apart[] = "fn sum(s: real, y: real[n])\n"
+                            "    parallel i in 0..n\n"
+                            "        y[i] += 1\n"
+                            "        s += 0.5\n"
+                            "    end\n"
+                            "end\n"
+                            "fn plain(s: real, y: real[n])\n"
+                            "    parallel i in 0..n\n"
+                            "        y[i] += 1\n"
+                            "    end\n"
+                            "end\n";
+
+/* All of y, which stays, is 1 then, or the call says that it failed. Of a device that lives y is not lost if `kept`. */
+static void fail_behind(const char *fn, const char *asked, const char *error, bool kept) {
+    static double y[N];
+    const rvm_options o = unchecked();
+    rvm_cuda_array *there;
+    fixture *f = begin(false);
+    rvm_machine_free(f->m), rvm_program_free(f->p);
+    cr_assert(!rvm_assemble(apart, sizeof apart - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !open_devices(f, 1, 0));
+    memset(y, 0, sizeof y);
+    rvm_arg a[2] = {rvm_arg_f64(0), on_device(f->c, &there, y, N)};
+    setenv("RVM_GRID_FAIL", asked, 1), setenv("RVM_GRID_ERROR", error, 1), setenv("RVM_GRID_RESET", "1", 1);
+    const rvm_status st = rvm_call(f->m, rvm_program_find(f->p, fn), a, 2, &f->e);
+    unsetenv("RVM_GRID_FAIL");
+    const rvm_status got = rvm_cuda_array_download(there, 0, N, y, &f->e);
+    cr_assert(!kept || (!st && !got), "%s %s: %s", fn, asked, f->e.message);
+    cr_assert(!st || (st == RVM_ERR_UNSUPPORTED && got == st), "%s %s: %s", fn, asked, f->e.message);
+    for (int i = 0; i < N && !got; i++) cr_assert_eq(y[i], 1, "%s %s, %s: %g", fn, asked, error, y[i]);
+    rvm_cuda_array_free(there);
+    end(f);
+}
+
+Test(cuda_stays, what_a_kernel_changed_is_taken_back) {
+    static const char *const of_sum[] = {"launch:1", "launch:2", "download:1", "download:2", "copy:1"};
+    static const char *const errors[] = {"701", "719"}; /* of the first a device recovers */
+    for (size_t k = 0; k < sizeof of_sum / sizeof *of_sum; k++)
+        for (int e = 0; e < 2; e++) fail_behind("sum", of_sum[k], errors[e], true);
+    for (int e = 0; e < 2; e++) fail_behind("plain", "launch:1", errors[e], true);
+}
+
+Test(cuda_stays, what_cannot_be_taken_back_is_lost) {
+    fail_behind("plain", "download:1", "701", false);
+    fail_behind("plain", "download:1", "719", false);
+}
+
 /* ---- what ends before all instances are done has changed nothing on devices ---- */
 
 /* fn chain, whose instance `bad` fails, or whose fuel runs out; 0 devices: the host. */
