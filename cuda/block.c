@@ -247,9 +247,10 @@ bool rvm__cuda_wait_piece(rvm__block_run *r) {
 
 /* ---- all of it ---- */
 
-static bool clear_control(const rvm__block_run *r) {
+static bool clear_control(rvm__block_run *r) {
     rvm_cuda *c = r->c;
     *c->control = (rvm__kernel_control){.failed = UINT64_MAX};
+    r->cleared = true;
     return !failed(r, c->d->upload(c->device_control, c->control, sizeof *c->control, c->stream), "a kernel begins");
 }
 
@@ -302,6 +303,7 @@ static bool run_pieces(rvm__block_run *r) {
 }
 
 bool rvm__cuda_wants_more(rvm__block_run *r) {
+    if (!r->cleared) return false;
     const uint64_t needed = r->c->control->needed;
     const uint64_t each = r->c->control->each, most = r->k->frame ? MOST_NESTED_ARENA : MOST_ARENA;
     const bool more = r->c->control->additions > r->kernel->additions;

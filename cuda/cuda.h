@@ -230,6 +230,7 @@ typedef struct rvm__block_run {
     uint64_t first, width, period, count; /* the first three: whole chunks, or all that there are; count: of all periods */
     uint64_t done, at, n, each;           /* instances that are done; the piece's first, and how many; the next one's */
     bool apart;                           /* sums of elements go to `chunks`, not to the elements */
+    bool cleared;                         /* the control block has been, for this try: what it says is of it */
     bool launched;                        /* a kernel, which may have changed arrays */
     rvm__chunk_sums *chunks, **last_chunks;
     rvm__buffer *copies, *terms, *totals, *log, *addresses, *entries, *locals; /* NULL: none */

@@ -186,14 +186,21 @@ static bool try_once(rvm__block_run *runs, unsigned n) {
            rvm__cuda_merge(runs, n);
 }
 
+/* Fewer than n, where some were lost in the last try. */
+static unsigned how_many_live(rvm_cuda *c, unsigned n) {
+    while (n && !rvm__cuda_alive(c, n - 1)) n--;
+    return n;
+}
+
 static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
     for (int k = 0; k < RVM__MOST_TRIES; k++) {
+        if ((n = how_many_live(like->c->first, n)) < 2) return false;
         bool again = false;
         rvm__cuda_share_out(runs, n, like, places);
         const bool good = try_once(runs, n);
         if (good) rvm__cuda_merge_sums(runs, n);
         for (unsigned d = 0; d < n && good; d++) rvm__cuda_merge_counts(&runs[d]);
-        for (unsigned d = 0; d < n && !good; d++) again |= runs[d].kernel && rvm__cuda_wants_more(&runs[d]);
+        for (unsigned d = 0; d < n && !good; d++) again |= rvm__cuda_wants_more(&runs[d]);
         end_try(runs, n, good);
         if (!again) return good;
     }

@@ -249,6 +249,34 @@ Test(cuda_devices, the_first_is_lost) {
     lose(2, 0);
 }
 
+/* In tries for want of room: what the control block of one that did not get to begin says is of an earlier try, and whoever
+ * is lost takes no part in the next. */
+static void lose_in_a_try(const char *function, int call, int device) {
+    static double out[N];
+    char asked[40];
+    fixture *f = begin(false);
+    cr_assert(!open_devices(f, DEVICES, 0));
+    rvm_arg a[3] = {reals(out, N), reals(f->d.x, N), rvm_arg_i64(700)};
+    memset(out, 0, sizeof out);
+    snprintf(asked, sizeof asked, "%s:%d:%d", function, call, device);
+    setenv("RVM_GRID_FAIL", asked, 1);
+    setenv("RVM_GRID_RESET", "1", 1);
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "sized"), a, 3, &f->e), "%s: %s", asked, f->e.message);
+    unsetenv("RVM_GRID_FAIL");
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], f->d.x[i] * 699, "%s", asked);
+    cr_assert_eq(totals(f).on_host, 0, "%s: %s", asked, totals(f).why);
+    end(f);
+}
+
+Test(cuda_devices, lost_while_others_find_no_room) {
+    static const int of[DEVICES] = {2, 0, 3};
+    for (int d = 0; d < DEVICES; d++) {
+        for (int k = 1; k <= 6; k++) lose_in_a_try("upload", k, of[d]);
+        for (int k = 1; k <= 4; k++) lose_in_a_try("download", k, of[d]);
+        for (int k = 1; k <= 2; k++) lose_in_a_try("launch", k, of[d]);
+    }
+}
+
 /* ---- failures of instances ---- */
 
 /* `chain`, whose instance `bad` fails, on several devices and on the host. */
