@@ -59,7 +59,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->al = al;
     m->memory = sizeof *m;
     m->run.where = UNBOUND;
-    m->run.cancelled = &m->run.cancel;
+    m->run.cancelled = &m->cancel;
     m->run.shown = &m->run.share;
     m->run.share = -1;
     if (set_up(m)) return *out = m, RVM_OK;

@@ -284,7 +284,7 @@ typedef struct rvm__progress {
     uint64_t slice;              /* instructions granted with the present budget */
     uint64_t counted;            /* instructions of the present run, slices before the present one */
     uint64_t reported;           /* of them, that the caller's progress function knows of */
-    int cancel, *cancelled;      /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
+    int *cancelled;              /* atomic: `cancel` of the machine that is asked, where this one runs for it */
     double whole;                /* with a progress function: instructions that the run takes, estimated; 0: unknown */
     double share, *shown;        /* how far the run is, or -1; shown: as with cancelled */
     bool (*overtaken)(void *by); /* asked at polls: true ends the run as FUEL does; NULL: not asked */
@@ -353,6 +353,7 @@ struct rvm_machine {
     rvm__code *codes, *primal_codes, *shadow_codes; /* codes: the set that the bound mode uses */
     rvm__binding bound;
     rvm__progress run;
+    int cancel; /* atomic, by any thread: not of `run`, which is copied and put back */
     rvm__storage store;
     rvm__trail trail;
     rvm__exact_run exact;

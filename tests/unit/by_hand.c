@@ -1,6 +1,7 @@
 /* by_hand.c: derivatives written by hand where runs go instruction by instruction: what stops them, turns them around, and
  * what they refuse. The cases derivatives/by_hand_*.rasm take them through every engine and mode. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
@@ -78,6 +79,44 @@ static void begin(fixture *f, const char *name, rvm_mode mode, const rvm_options
 static void end(fixture *f) {
     rvm_machine_free(f->m);
     rvm_program_free(f->p);
+}
+
+/* Where the step into a rule finds no memory the run stands as it was, but for a cancel that came meanwhile. */
+typedef struct failing {
+    rvm_machine *m;
+    int left; /* allocations till one fails, in which the run is cancelled; 0: none does */
+} failing;
+
+static void *allocate(void *userdata, void *p, size_t old_size, size_t new_size) {
+    failing *f = userdata;
+    (void)old_size;
+    if (!new_size) return free(p), NULL;
+    if (!f->left || --f->left) return realloc(p, new_size);
+    rvm_machine_cancel(f->m);
+    return NULL;
+}
+
+Test(by_hand, cancelled_where_memory_fails) {
+    int failures = 0;
+    for (int k = 1; k < 6; k++) {
+        failing by = {0};
+        const rvm_allocator al = {.alloc = allocate, .userdata = &by};
+        rvm_options o = rvm_options_default();
+        fixture f;
+        o.allocator = &al;
+        o.profile = true; /* which takes memory there, and before */
+        begin(&f, "square", RVM_TANGENT, &o);
+        cr_assert(!rvm_machine_bind(f.m, f.fn, f.a, 2, RVM_TANGENT, false, &e));
+        by = (failing){f.m, k};
+        if (rvm_machine_forward(f.m, &e) == RVM_ERR_MEMORY) {
+            failures++;
+            cr_expect_eq(rvm_machine_forward(f.m, &e), RVM_ERR_CANCELLED, "%d", k);
+            cr_expect(!rvm_machine_forward(f.m, &e), "%s", e.message);
+        }
+        by.left = 0;
+        end(&f);
+    }
+    cr_expect_gt(failures, 0);
 }
 
 /* In slices of `fuel` instructions. */

@@ -104,7 +104,7 @@ static rvm_machine *new_machine(worker *self) {
     w->kernels = m->kernels;
     w->jit.runner = m->jit.runner;
     w->jit.worker = self;
-    w->run.cancelled = &w->run.cancel;
+    w->run.cancelled = &w->cancel;
     w->run.shown = &w->run.share;
     if (rvm__room_init(w)) return w;
     free_machine(w);
