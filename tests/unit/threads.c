@@ -443,6 +443,41 @@ Test(threads, runners) {
     args_free(&a), args_free(&b);
 }
 
+static rvm_machine *spinning(rvm_jit *j, const rvm_options *o) {
+    rvm_machine *m = NULL;
+    cr_assert(!rvm_machine_new(program, o, &m, &e) && !rvm_jit_attach(j, m, &e));
+    return m;
+}
+
+/* Local arrays of a call: those of an earlier one's chunks do not count, whoever ran them, and all of its own do. */
+Test(threads, peak_of_local_arrays) {
+    enum { LARGE = 8000, SMALL = 3900 };
+    rvm_jit *j = open_jit(4, false);
+    const int64_t lengths[2] = {LARGE, SMALL}, counts[2] = {N, 3 * RVM__CHUNK}, fn = rvm_program_find(program, "own");
+    static double a[LARGE], x[N], z[2 * N];
+    static int64_t y[N];
+    rvm_machine *m = spinning(j, NULL);
+    rvm_stats s;
+    size_t peak = 0;
+    for (int k = 0; k < 20; k++) { /* at first all chunks may be the caller's */
+        const int64_t *n = &counts[k % 2], *length = &lengths[k % 2];
+        const size_t least = 2 * (size_t)*length * sizeof *a; /* with what the block's surroundings have */
+        rvm_arg by[] = {rvm_arg_f64(0),
+                        rvm_arg_array_i64(y, 1, n),
+                        rvm_arg_array_f64(z, 2, (int64_t[]){*n, 2}),
+                        rvm_arg_array_f64(a, 1, length),
+                        rvm_arg_array_f64(x, 1, n),
+                        rvm_arg_f64(5)};
+        rvm_machine_stats_reset(m);
+        cr_assert(rvm_call(m, fn, by, 6, &e) == RVM_OK, "%s", e.message);
+        rvm_machine_stats(m, &s);
+        cr_assert(s.ancilla_peak >= least && (k % 2 == 0 || s.ancilla_peak < peak / 2 + 1000), "%d: %zu", k, s.ancilla_peak);
+        peak = s.ancilla_peak;
+    }
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+}
+
 /* ---- cancelled from elsewhere ---- */
 
 typedef struct canceller {
@@ -462,12 +497,6 @@ static bool told(void *userdata, uint64_t instructions) {
     canceller *c = userdata;
     c->told = instructions;
     return instructions > 3000000;
-}
-
-static rvm_machine *spinning(rvm_jit *j, const rvm_options *o) {
-    rvm_machine *m = NULL;
-    cr_assert(!rvm_machine_new(program, o, &m, &e) && !rvm_jit_attach(j, m, &e));
-    return m;
 }
 
 static bool all_zero(const int64_t *y, size_t n) {

@@ -34,6 +34,7 @@ typedef struct result {
     rvm__native_sum *sums;
     rvm_value **copies;
     rvm_residue residues[RVM_RESIDUES];
+    size_t local; /* bytes of local arrays, at most */
 } result;
 
 struct rvm__worker {
@@ -259,6 +260,7 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
         return false;
     }
     memcpy(r->residues, w->stats.residues, sizeof r->residues);
+    r->local = w->stats.ancilla_peak;
     __atomic_store_n(&self->team->asked, r->counts.asked, __ATOMIC_RELAXED);
     return true;
 }
@@ -347,6 +349,7 @@ static void merge_counts(const team *t, const result *r) {
     t->n->calls += r->counts.calls;
     for (int k = 0; k < RVM__ERASED; k++) t->n->erased[k] += r->counts.erased[k];
     if (r->counts.peak > t->n->peak) t->n->peak = r->counts.peak;
+    if (m->store.arena_used + r->local > m->stats.ancilla_peak) m->stats.ancilla_peak = m->store.arena_used + r->local;
     for (int k = 0; k < RVM_RESIDUES; k++) {
         const rvm_residue *one = &r->residues[k];
         if (one->value > 0) rvm__note_residue_at(m, one->fn, m->codes[one->fn].x + one->pc, one->value);
@@ -626,10 +629,6 @@ static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) 
     while (t->busy) pthread_cond_wait(&t->news, &t->lock);
     pthread_mutex_unlock(&t->lock);
     feraiseexcept(t->raised);
-    for (uint32_t k = 0; k < t->nworkers; k++) {
-        const size_t local = t->workers[k].w ? m->store.arena_used + t->workers[k].w->stats.ancilla_peak : 0;
-        if (local > m->stats.ancilla_peak) m->stats.ancilla_peak = local;
-    }
     if (t->merged == t->nchunks) return job->count;
     take_rest_back(t);
     n->lost = t->lost;
