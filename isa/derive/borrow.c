@@ -81,11 +81,16 @@ static bool is_added_to(const rvm_function *f, uint16_t slot) { /* a scalar para
     return false;
 }
 
+/* Whether callers set the register's shadow aside, outside of parts of the function itself. */
+static bool callers_have(const rvm__derive *t, uint32_t slot, uint32_t part) {
+    return !part && is_added_to(rvm__source(t), (uint16_t)slot);
+}
+
 /* The block that has the register as an accumulator, + 1, in whichever part it began; or the caller; or 0. */
 static uint32_t holder(const rvm__derive *t, const rvm_place *q) {
     if (q->kind != RVM_PLACE_SLOT || q->slot >= rvm__source(t)->nregs) return 0;
     if (t->around[q->slot]) return t->around[q->slot];
-    return !t->part && is_added_to(rvm__source(t), q->slot) ? CALLERS : 0;
+    return callers_have(t, q->slot, t->part) ? CALLERS : 0;
 }
 
 bool rvm__is_aside(const rvm__derive *t, const rvm_place *q) {
@@ -196,12 +201,13 @@ static void open_block(rvm__derive *t, uint32_t par) {
     RVM__EACH_INSN_IN(x, f, par, f->code[par].target)
         RVM__EACH_CHANGE(a, t->p, f, x.in) {
             if (!a.reg || bits[a.q->slot] != RVM__BITS_ACC || t->around[a.q->slot]) continue;
-            if (!rvm__active(t, a.q) || !is_floating(t, a.q) || rvm__is_aside(t, a.q)) continue;
+            if (!rvm__active(t, a.q) || !is_floating(t, a.q)) continue;
+            if (rvm__is_aside(t, a.q) && !callers_have(t, a.q->slot, t->part)) continue;
             t->around[a.q->slot] = par + 1;
             t->part_of[a.q->slot] = t->part;
         }
     for (uint32_t k = 0; k < f->nregs && t->borrowing == RVM__SETS_ASIDE; k++)
-        if (t->around[k] == par + 1) rvm__set_aside(t, shadow_of(t, k));
+        if (t->around[k] == par + 1 && !callers_have(t, k, t->part_of[k])) rvm__set_aside(t, shadow_of(t, k));
     t->sums += (f->code[par].facts & RVM_FACT_SUMS) != 0;
 }
 
@@ -212,7 +218,7 @@ static void close_block(rvm__derive *t, uint32_t par) {
     for (uint32_t k = f->nregs; k-- > 0;) {
         if (t->around[k] != par + 1) continue;
         t->around[k] = 0;
-        if (t->borrowing == RVM__ADDS_AGAIN) rvm__add_again(t, shadow_of(t, k));
+        if (t->borrowing == RVM__ADDS_AGAIN && !callers_have(t, k, t->part_of[k])) rvm__add_again(t, shadow_of(t, k));
     }
 }
 
