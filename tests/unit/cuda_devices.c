@@ -80,12 +80,8 @@ static const char dots[] = DOTS("dots", "") DOTS("pieces", LASTING("y[i] += 1\n"
 static fixture *begin_dots(int n, const char *fn, bool backward, double *out, double *y) {
     static double x[LONG];
     static rvm_arg a[3];
-    fixture *f = begin(true);
-    rvm_machine_free(f->m);
-    rvm_program_free(f->p);
-    const rvm_options o = unchecked();
-    cr_assert(!rvm_assemble(dots, sizeof dots - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
-    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !open_devices(f, n, 0));
+    fixture *f = begin_program(dots, true);
+    cr_assert(!open_devices(f, n, 0));
     for (int i = 0; i < LONG; i++) x[i] = sin(i) * exp(i % 40 - 20), y[i] = i;
     for (int j = 0; j < M; j++) out[j] = j;
     a[0] = reals(out, M), a[1] = reals(y, LONG), a[2] = reals(x, LONG);

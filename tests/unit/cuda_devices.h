@@ -131,7 +131,7 @@ static inline void fill(data *d) {
     for (int j = 0; j < M; j++) d->w[j] = .3 + j, d->out[j] = 1. / (j + 1);
 }
 
-static inline fixture *begin_with(bool fast, const rvm_options *o) {
+static inline fixture *begin_of(const char *source, bool fast, const rvm_options *o) {
     rvm_jit_options jit = rvm_jit_options_default();
     fixture *f = malloc(sizeof *f);
     memset(f, 0, sizeof *f);
@@ -139,12 +139,16 @@ static inline fixture *begin_with(bool fast, const rvm_options *o) {
     setenv("RVM_GRID_DEVICES", "4", 1);
     jit.tiers = false;
     jit.fast_math = fast;
-    cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_assemble(source, strlen(source), "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
     cr_assert(!rvm_machine_new(f->p, o, &f->m, &f->e));
     fill(&f->d);
     if (rvm_jit_new(&jit, &f->j, &f->e)) cr_skip("no LLVM");
     cr_assert(!rvm_jit_attach(f->j, f->m, &f->e));
     return f;
+}
+
+static inline fixture *begin_with(bool fast, const rvm_options *o) {
+    return begin_of(text, fast, o);
 }
 
 static inline rvm_options unchecked(void) {
@@ -157,6 +161,11 @@ static inline rvm_options unchecked(void) {
 static inline fixture *begin(bool fast) {
     const rvm_options o = unchecked();
     return begin_with(fast, &o);
+}
+
+static inline fixture *begin_program(const char *source, bool fast) {
+    const rvm_options o = unchecked();
+    return begin_of(source, fast, &o);
 }
 
 static inline void end(fixture *f) {

@@ -37,12 +37,7 @@ static void fill_arrays(arrays *a, int elements, int counts) {
 
 /* n devices; 0: the host. */
 static fixture *begin_entries(int n) {
-    fixture *f = begin(false);
-    const rvm_options o = unchecked();
-    rvm_machine_free(f->m);
-    rvm_program_free(f->p);
-    cr_assert(!rvm_assemble(entries, sizeof entries - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
-    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+    fixture *f = begin_program(entries, false);
     cr_assert(!n || getenv("RVM_GRID_FAIL") || !open_devices(f, n, 0), "%s", f->e.message);
     return f;
 }

@@ -202,12 +202,7 @@ static const char steps[] = "fn steps(out: real[m], y: real[n], x: real[n])\n"
                                                                                 "end\n";
 
 static fixture *begin_steps(int devices, bool fast) {
-    fixture *f = begin(fast);
-    const rvm_options o = unchecked();
-    rvm_machine_free(f->m);
-    rvm_program_free(f->p);
-    cr_assert(!rvm_assemble(steps, sizeof steps - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
-    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+    fixture *f = begin_program(steps, fast);
     cr_assert(!open_devices(f, devices, 0));
     return f;
 }
