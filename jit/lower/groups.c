@@ -285,6 +285,14 @@ static void only_if_clean(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef single) {
     rvm__at(e, on);
 }
 
+/* Whether groups are of eight lanes where registers have fewer: there are fewer sums over them, and two vectors of an
+ * elementary function at a time take less than twice as long as one; unless the block is known to be shorter. */
+static bool is_wide(const rvm__emit *e, const rvm__xinsn *x, uint32_t first, uint32_t last, bool conflicts) {
+    LLVMValueRef n = rvm__known_length(e->u, e->fn, x->to.hi);
+    if (conflicts || e->k->target->width < 4) return conflicts;
+    return (!n || LLVMConstIntGetZExtValue(n) >= RVM__MOST_GROUP) && rvm__takes_functions(e->u, e->fn, first, last + 1);
+}
+
 /* A block that goes on with a group, if it can, or with one instance. */
 static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
@@ -298,7 +306,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     if (!g->o) return start;
     const bool known = rvm__find_array_conflicts(e, first, last, g->o->x->to.i, &conflicts);
     const bool up = (e->control.context->dir > 0) != ((g->o->x->flags & X_REVERSED) != 0);
-    g->lanes = conflicts ? RVM__MOST_GROUP : k->target->group; /* more lanes, fewer sums over them */
+    g->lanes = is_wide(e, g->o->x, first, last, conflicts) ? RVM__MOST_GROUP : k->target->group;
     g->order = !conflicts || k->fast ? 0 : up ? '+' : '-';
     if (!known)
         LLVMBuildBr(k->b, single);

@@ -26,6 +26,7 @@ static void add_callee(rvm__summary *f, const rvm__summary *g) {
     f->sums |= g->sums;
     f->blocks |= g->blocks;
     f->records |= g->records;
+    f->functions |= g->functions;
 }
 
 static bool summarise(void *userdata, uint32_t fn) {
@@ -40,6 +41,7 @@ static bool summarise(void *userdata, uint32_t fn) {
         RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
     }
     summary->records |= summary->recursive || rvm__records(u, fn, 0, f->ncode);
+    summary->functions = rvm__takes_functions(u, fn, 0, f->ncode);
     summary->work = rvm__work_between(u, fn, 0, f->ncode);
     summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, false);
     summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, true);

@@ -54,6 +54,7 @@ typedef struct rvm__summary { /* of a function of the program */
     bool records;     /* it, or what it calls, updates reals, of which runs that restore every bit keep what is lost */
     bool sums;        /* it, or what it calls, has blocks that add into elements chunk by chunk */
     bool blocks;      /* it, or what it calls, has parallel blocks */
+    bool functions;   /* it, or what it calls, takes elementary functions */
     uint16_t levels;  /* of the trail that something goes onto, or comes from */
     uint16_t asks;    /* of these, where one does not discard it must be known at run time how deep it is; */
     bool always_asks; /* so it must at some depth whatever discards */
