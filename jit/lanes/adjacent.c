@@ -12,7 +12,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-enum { AT_ONCE = 8, HALF = AT_ONCE / 2, PAIR = 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
+enum { AT_ONCE = RVM__MOST_GROUP, HALF = AT_ONCE / 2, PAIR = 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
 
 /* ---- which loops are unrolled ---- */
 
@@ -135,11 +135,11 @@ static LLVMValueRef mix(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned 
     return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, AT_ONCE), "");
 }
 
+/* v[element] of lanes become a vector of sums; halves first, which are registers of their own where those have no more. */
 static LLVMValueRef summed(rvm__group *g, LLVMValueRef *v) {
-    for (unsigned run = 1, n = AT_ONCE; run < AT_ONCE; run *= 2, n /= 2)
-        for (unsigned k = 0; k < n / 2; k++)
-            v[k] =
-                LLVMBuildFAdd(g->k->b, mix(g, v[2 * k], v[2 * k + 1], run, 0), mix(g, v[2 * k], v[2 * k + 1], run, run), "");
+    for (unsigned run = HALF; run; run /= 2)
+        for (unsigned k = 0; k < run; k++)
+            v[k] = LLVMBuildFAdd(g->k->b, mix(g, v[k], v[k + run], run, 0), mix(g, v[k], v[k + run], run, run), "");
     return v[0];
 }
 
@@ -154,51 +154,142 @@ static void turn(rvm__group *g, LLVMValueRef *v) {
         }
 }
 
-/* Elements of a vector from the first on. */
-static LLVMValueRef part(rvm__group *g, LLVMValueRef v, unsigned first, unsigned n) {
+/* Elements of x and y, so many each, from `first` of them on. */
+static LLVMValueRef part(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned first, unsigned n) {
     LLVMValueRef each[AT_ONCE];
     for (unsigned k = 0; k < n; k++) each[k] = LLVMConstInt(g->k->i32, first + k, false);
-    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstVector(each, n), "");
+    return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, n), "");
 }
 
-/* So many of the eight, from the first on, side by side. What is added to them one by one: v[lane] of elements; else one
- * vector of sums. */
-static void add_part(rvm__group *g, LLVMValueRef to, LLVMValueRef *v, unsigned first, unsigned n) {
-    LLVMBuilderRef b = g->k->b;
-    const unsigned rows = g->ordered ? AT_ONCE : 1;
-    LLVMValueRef sum = LLVMBuildLoad2(b, LLVMVectorType(g->k->f64, n), to, "");
-    LLVMSetAlignment(sum, 8);
-    rvm__keep_run(g, to, sum);
-    for (unsigned k = 0; k < rows; k++) {
-        LLVMValueRef row = v[g->ordered < 0 ? rows - 1 - k : k];
-        sum = LLVMBuildFAdd(b, sum, n < AT_ONCE ? part(g, row, first, n) : row, "");
+/* So many elements from there on, which are to be replaced. */
+static LLVMValueRef load_run(rvm__group *g, LLVMValueRef from, unsigned n) {
+    LLVMValueRef was = LLVMBuildLoad2(g->k->b, LLVMVectorType(g->k->f64, n), from, "");
+    LLVMSetAlignment(was, 8);
+    rvm__keep_run(g, from, was);
+    return was;
+}
+
+static void store_run(rvm__group *g, LLVMValueRef to, LLVMValueRef v) {
+    LLVMSetAlignment(LLVMBuildStore(g->k->b, v, to), 8);
+}
+
+/* As many as there are lanes, at one place, or half of them at each of two. */
+static LLVMValueRef load_all(rvm__group *g, LLVMValueRef to, LLVMValueRef other) {
+    if (!other) return load_run(g, to, AT_ONCE);
+    LLVMValueRef x = load_run(g, to, HALF), y = load_run(g, other, HALF);
+    return part(g, x, y, 0, AT_ONCE);
+}
+
+static void store_all(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMValueRef v) {
+    store_run(g, to, other ? part(g, v, v, 0, HALF) : v);
+    if (other) store_run(g, other, part(g, v, v, HALF, HALF));
+}
+
+/* Lane by lane to all elements at once; no element stands at both places, since an instance adds to each but once. */
+static void add_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef other, const LLVMValueRef *row) {
+    LLVMValueRef sum = load_all(g, to, other);
+    for (unsigned n = 0; n < AT_ONCE; n++) sum = LLVMBuildFAdd(g->k->b, sum, row[g->ordered > 0 ? n : AT_ONCE - 1 - n], "");
+    store_all(g, to, other, sum);
+}
+
+/* ---- products ---- */
+
+static bool is_product(LLVMValueRef v) {
+    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMFMul;
+}
+
+static bool has_factor(LLVMValueRef v, LLVMValueRef x) {
+    return is_product(v) && (LLVMGetOperand(v, 0) == x || LLVMGetOperand(v, 1) == x);
+}
+
+/* The operand that all have, each a product of it and another, which `others` gets; NULL: there is none. */
+static LLVMValueRef common_factor(const LLVMValueRef *v, unsigned n, LLVMValueRef *others) {
+    for (unsigned k = 0; k < n; k++)
+        if (!is_product(v[k])) return NULL;
+    for (unsigned side = 0; side < 2; side++) {
+        LLVMValueRef factor = LLVMGetOperand(v[0], side);
+        unsigned found = 0;
+        while (found < n) {
+            LLVMValueRef x = LLVMGetOperand(v[found], 0), y = LLVMGetOperand(v[found], 1);
+            if (x != factor && y != factor) break;
+            others[found++] = x == factor ? y : x;
+        }
+        if (found == n) return factor;
     }
-    LLVMSetAlignment(LLVMBuildStore(b, sum, to), 8);
+    return NULL;
 }
 
-/* Eight at one place, or four at each of two. */
+/* Of x, then of y, one lane's elements. */
+static LLVMValueRef lane_of_halves(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned lane) {
+    LLVMValueRef each[AT_ONCE];
+    for (unsigned n = 0; n < AT_ONCE; n++) each[n] = LLVMConstInt(g->k->i32, lane + n / HALF * AT_ONCE, false);
+    return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, AT_ONCE), "");
+}
+
+/* A lane's elements, twice. x[n] has those of even lanes if n is even, else of odd ones: a pair of neighbours each. */
+static LLVMValueRef twice_by_lane(rvm__group *g, const LLVMValueRef *x, unsigned lane) {
+    LLVMValueRef each[AT_ONCE];
+    for (unsigned n = 0; n < AT_ONCE; n++) {
+        const unsigned element = n % HALF;
+        each[n] = LLVMConstInt(g->k->i32, element / 2 * AT_ONCE + lane / 2 * 2 + element % 2, false);
+    }
+    return LLVMBuildShuffleVector(g->k->b, x[lane % 2], x[HALF - 2 + lane % 2], LLVMConstVector(each, AT_ONCE), "");
+}
+
+/* v[element] of lanes becomes v[lane] of elements, where v's halves are products of the same factors; false: they are not.
+ */
+static bool turn_factors(rvm__group *g, LLVMValueRef *v) {
+    LLVMValueRef shared[AT_ONCE], same[AT_ONCE];
+    LLVMValueRef x = common_factor(v, HALF, shared), y = common_factor(v + HALF, HALF, same);
+    if (!x || !y || memcmp(shared, same, HALF * sizeof *shared) != 0) return false;
+    for (unsigned k = 0; k < HALF; k += 2) {
+        same[k] = mix(g, shared[k], shared[k + 1], 1, 0);
+        same[k + 1] = mix(g, shared[k], shared[k + 1], 1, 1);
+    }
+    for (unsigned l = 0; l < AT_ONCE; l++)
+        v[l] = LLVMBuildFMul(g->k->b, twice_by_lane(g, same, l), lane_of_halves(g, x, y, l), "");
+    return true;
+}
+
+/* Likewise of one place, where the factors are those of what waits for another place, too: turned once for both. */
+static bool turn_shared(rvm__group *g, LLVMValueRef *v) {
+    LLVMValueRef shared[AT_ONCE];
+    unsigned places = 0;
+    LLVMValueRef own = common_factor(v, AT_ONCE, shared);
+    for (unsigned k = 0; k < g->nwaiting && own; k++) places += has_factor(g->waiting[k].v, shared[0]);
+    if (places < 2) return false;
+    turn(g, shared);
+    for (unsigned l = 0; l < AT_ONCE; l++)
+        v[l] = LLVMBuildFMul(g->k->b, shared[l], rvm__splat(g, rvm__lane_of(g, own, l)), "");
+    return true;
+}
+
+/* Elements of v by lanes. What two places gain may be products with the same factors, of each place with one of its own:
+ * then the former are turned, half as many, rather than the products. */
 static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMValueRef *v) {
-    if (g->ordered)
-        turn(g, v);
-    else
-        v[0] = summed(g, v);
-    add_part(g, to, v, 0, other ? HALF : AT_ONCE);
-    if (other) add_part(g, other, v, HALF, HALF);
+    LLVMBuilderRef b = g->k->b;
+    if (g->ordered) {
+        if (!(other ? turn_factors(g, v) : turn_shared(g, v))) turn(g, v);
+        add_rows(g, to, other, v);
+        return;
+    }
+    LLVMValueRef sums = summed(g, v);
+    for (unsigned k = 0; k < (other ? 2 : 1); k++) {
+        LLVMValueRef place = k ? other : to, those = other ? part(g, sums, sums, k * HALF, HALF) : sums;
+        store_run(g, place, LLVMBuildFAdd(b, load_run(g, place, other ? HALF : AT_ONCE), those, ""));
+    }
 }
 
 /* Two side by side, in the order of instances. */
 static void add_pair(rvm__group *g, LLVMValueRef to, const LLVMValueRef *v) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef sum = LLVMBuildLoad2(b, LLVMVectorType(g->k->f64, PAIR), to, "");
-    LLVMSetAlignment(sum, 8);
-    rvm__keep_run(g, to, sum);
+    LLVMValueRef sum = load_run(g, to, PAIR);
     for (unsigned n = 0; n < AT_ONCE; n++) {
         const unsigned l = g->ordered > 0 ? n : AT_ONCE - 1 - n;
         LLVMValueRef each[PAIR] = {LLVMConstInt(g->k->i32, l, false), LLVMConstInt(g->k->i32, AT_ONCE + l, false)};
-        LLVMValueRef row = LLVMBuildShuffleVector(b, v[0], v[1], LLVMConstVector(each, PAIR), "");
-        sum = LLVMBuildFAdd(b, sum, row, "");
+        sum = LLVMBuildFAdd(b, sum, LLVMBuildShuffleVector(b, v[0], v[1], LLVMConstVector(each, PAIR), ""), "");
     }
-    LLVMSetAlignment(LLVMBuildStore(b, sum, to), 8);
+    store_run(g, to, sum);
 }
 
 /* What stands there, to be replaced. */
@@ -255,11 +346,11 @@ static void add_waiting(rvm__group *g, unsigned n) {
     add_at_once(g, g->waiting[n].call, g->waiting[n].v);
 }
 
-typedef struct four { /* side by side, ascending; wait for another four */
+typedef struct half { /* four side by side, ascending; wait for another four */
     LLVMValueRef to, v[AT_ONCE];
     unsigned at[HALF];
     bool any;
-} four;
+} half;
 
 /* As many as are given, in v; where they stand. */
 static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVMValueRef *v) {
@@ -267,7 +358,7 @@ static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVM
     return rvm__one(g, LLVMGetOperand(g->waiting[run[0]].call, 0));
 }
 
-static void add_four(rvm__group *g, const unsigned *run, four *before) {
+static void add_half(rvm__group *g, const unsigned *run, half *before) {
     LLVMValueRef to = take(g, run, HALF, before->v + (before->any ? HALF : 0));
     if (before->any) add_eight(g, before->to, to, before->v);
     before->to = to;
@@ -282,7 +373,7 @@ static void insert(const rvm__group *g, unsigned *same, unsigned n, unsigned k, 
 }
 
 /* Those at a constant distance from the first, which goes with them if it can. */
-static void add_with(rvm__group *g, unsigned first, four *before) {
+static void add_with(rvm__group *g, unsigned first, half *before) {
     unsigned same[RVM__MOST_WAITING], n = 0;
     const line x = line_of(g, LLVMGetOperand(g->waiting[first].call, 0));
     for (unsigned k = first; k < g->nwaiting; k++) {
@@ -296,9 +387,9 @@ static void add_with(rvm__group *g, unsigned first, four *before) {
         while (!are_side_by_side(g, same + k, n - k, some)) some /= 2;
         if (some == PAIR && !g->ordered) some = 1;
         if (some == AT_ONCE)
-            add_eight(g, take(g, same + k, AT_ONCE, v), NULL, v);
+            add_eight(g, take(g, same + k, some, v), NULL, v);
         else if (some == HALF)
-            add_four(g, same + k, before);
+            add_half(g, same + k, before);
         else if (some == PAIR)
             add_pair(g, take(g, same + k, PAIR, v), v);
         else
@@ -308,7 +399,7 @@ static void add_with(rvm__group *g, unsigned first, four *before) {
 }
 
 void rvm__add_what_waits(rvm__group *g) {
-    four one = {.any = false};
+    half one = {.any = false};
     for (unsigned k = 0; k < g->nwaiting; k++)
         if (!g->waiting[k].taken) add_with(g, k, &one);
     for (unsigned k = 0; k < HALF && one.any; k += PAIR)
