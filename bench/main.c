@@ -10,7 +10,7 @@ static const char usage[] =
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks|"
     "checked|jacobian|layouts|directions ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
-    "                 [--math M]\n"
+    "                 [--math M] [--cpu NAME]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
     "       rvm_bench gpu [--json] [--check [--repeat N]] [--device] [--only TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
@@ -23,6 +23,7 @@ static const char usage[] =
     "  --seconds S  for a cell, about (1): with .15 and --engine a, native code and lanes, it takes 4 minutes\n"
     "  --any-lengths  native code that is not made for the lengths of the arrays\n"
     "  --math M       elementary functions of machines: libm or sleef\n"
+    "  --cpu NAME     a processor that native code is limited to, as x86-64-v3; C is as it was built (RVM_PEERS_MARCH)\n"
     "schedules: long runs of real steps by all kinds of schedules, with three budgets each, beside the run that overwrites "
     "and\n"
     "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n"
@@ -147,6 +148,8 @@ static int main_peers(int argc, char **argv) {
             cell_seconds = strtod(argv[++i], NULL);
         else if (!strcmp(argv[i], "--any-lengths"))
             native_any_lengths = true;
+        else if (!strcmp(argv[i], "--cpu") && i + 1 < argc)
+            native_cpu = argv[++i];
         else if (!take_math(argc, argv, &i))
             return misused();
     }

@@ -101,6 +101,9 @@ typedef struct rvm_jit_options {
     bool symbols; /* tell gdb and, where LLVM can, perf of the code and of its lines; it is linked more slowly. For perf LLVM
                      writes a file below $JITDUMPDIR or $HOME: perf record -k 1, then perf inject --jit */
     unsigned level; /* of optimisation: 0 to 3; default 3 */
+    /* What code is limited to: NULL or "native" is this processor, with all that it can do; or one that this one can be, as
+     * of rvm_jit_object.cpu. Read by rvm_jit_new. Strict results are the same bits on all. */
+    const char *cpu;
     /* Parallel blocks run in so many threads, the caller's included; default 0: all in the caller's. The same bits come out
      * for any number, and but for fast_math as without. The machine's allocator is then called by any of them, one at a
      * time. At most RVM_JIT_MAX_THREADS, or RVM_JIT_ALL_THREADS: one for each processor that the process may use. */
@@ -133,7 +136,7 @@ RVM_API rvm_jit_options rvm_jit_options_default(void);
 
 /* options NULL: the defaults. *out is owned by the caller, NULL on failure. Errors: UNSUPPORTED (the module was not built,
  * is not found, cannot be opened, belongs to another version; no LLVM for this host), USAGE (level, threads,
- * RVM_CACHE_SIZE), MEMORY. */
+ * cpu, RVM_CACHE_SIZE), MEMORY. */
 RVM_API rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err);
 /* Frees the code, too; machines still attached are detached, so none of them may be running. Waits for what is being
  * compiled, seconds at worst. NULL is allowed. */

@@ -619,23 +619,29 @@ static bool run_file(const char *path, const natives *native, const int option[O
     return t.rep.failures == 0;
 }
 
-/* runner [--orders N] [--native N] [--engines N] [--device 1] [--libm 1] [--level N] FILE...: derivatives of order N at most
- * are checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine
- * of the interpreter, another for another directive. --device N: natively, parallel blocks on N devices (RVM_CUDA_DRIVER:
- * tests/grid), 4 at most; of several, that some ran on more than one is wanted. --libm 1: with the C library's elementary
- * functions, where SLEEF's are there: without them, all are. --level N: of native code's optimisation, 0 unless given. */
+/* runner [--cpu NAME] [--orders N] [--native N] [--engines N] [--device 1] [--libm 1] [--level N] FILE...: derivatives of
+ * order N at most are checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes
+ * long by one engine of the interpreter, another for another directive. --device N: natively, parallel blocks on N devices
+ * (RVM_CUDA_DRIVER: tests/grid), 4 at most; of several, that some ran on more than one is wanted. --libm 1: with the C
+ * library's elementary functions, where SLEEF's are there: without them, all are. --level N: of native code's optimisation,
+ * 0 unless given. --cpu NAME: native code is limited to that processor, if this one can be it. */
 int main(int argc, char **argv) {
     static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--libm", "--level"};
-    int first = 1, option[OPTIONS] = {INT_MAX, 1, 0, 0, 0, 0};
+    const char *cpu = argc > 2 && !strcmp(argv[1], "--cpu") ? argv[2] : NULL;
+    int first = cpu ? 3 : 1, option[OPTIONS] = {INT_MAX, 1, 0, 0, 0, 0};
     for (; first + 2 < argc && argv[first][0] == '-'; first += 2)
         for (int k = 0; k < OPTIONS; k++)
             if (!strcmp(argv[first], names[k])) option[k] = atoi(argv[first + 1]);
     bool good = argc > first;
+    rvm_jit *asked = NULL;
+    const rvm_jit_options limited = {.cpu = cpu, .tiers = true};
+    if (cpu && rvm_jit_new(&limited, &asked, NULL)) return 77;
+    rvm_jit_free(asked);
     rvm_math math;
     if (option[LIBM] && rvm_math_choose(RVM_MATH_SLEEF, &math, NULL)) return 77;
     report rep = {.name = "runner"};
     natives native = {0};
-    if (option[NATIVE] >= 0) native_open(&native, (unsigned)option[LEVEL], 2, !option[DEVICE], &rep);
+    if (option[NATIVE] >= 0) native_open(&native, cpu, (unsigned)option[LEVEL], 2, !option[DEVICE], &rep);
     if (option[DEVICE] && native.any) good = native_open_device(&native, option[DEVICE], &rep) && good;
     for (int k = first; k < argc; k++) good = run_file(argv[k], &native, option) && good;
     if (native.device) good = native_device_ran(&native, option[DEVICE]) && good;

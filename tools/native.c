@@ -58,6 +58,7 @@ rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
     if (option_given(&t->o, threads)) o.threads = t->o.threads ? (unsigned)t->o.threads : RVM_JIT_ALL_THREADS;
     o.vector_math = t->o.vector_math;
+    o.cpu = t->o.cpu;
     o.any_lengths = t->o.any_lengths;
     o.no_lanes = t->o.lanes && strcmp(t->o.lanes, "off") == 0;
     o.symbols = t->o.symbols;

@@ -18,6 +18,7 @@ static const struct refused {
     {OPTION_any_lengths, "how a server compiles is its own"},
     {OPTION_math, "whose functions a server calls is its own"},
     {OPTION_fast_math, "how a server compiles is its own"},
+    {OPTION_cpu, "how a server compiles is its own"},
     {OPTION_vector_math, "how a server compiles is its own"},
     {OPTION_symbols, "no debugger sees a server's code"},
     {OPTION_verbose, "a server does not tell what it compiles"},

@@ -134,6 +134,7 @@ extern double cell_seconds;     /* that a cell of the table takes, about; set fi
 extern bool native_any_lengths; /* native code is made for arrays of any lengths, not those of the task; set first */
 extern rvm_math machine_math;   /* whose elementary functions machines have; set first */
 extern unsigned native_level;   /* of optimisation */
+extern const char *native_cpu;  /* rvm_jit_options.cpu; set first */
 extern const engine engines[];
 extern const int nengines;
 

@@ -152,6 +152,7 @@ static rvm_status run_interpreter(void *state, call *c, rvm_error *e) {
 
 bool native_any_lengths;
 unsigned native_level = 3;
+const char *native_cpu;
 
 typedef struct native {
     rvm_jit *j;
@@ -164,9 +165,11 @@ static const char *missing_native(const engine *g, const task *t) {
     rvm_jit *j = NULL;
     (void)g;
     (void)t;
-    const rvm_status st = rvm_jit_new(NULL, &j, NULL);
+    rvm_jit_options jit = rvm_jit_options_default();
+    jit.cpu = native_cpu;
+    const rvm_status st = rvm_jit_new(&jit, &j, NULL);
     rvm_jit_free(j);
-    return st ? "no LLVM" : NULL;
+    return st == RVM_ERR_USAGE ? "no such processor" : st ? "no LLVM" : NULL;
 }
 
 static void close_native(void *state) {
@@ -188,6 +191,7 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     jit.no_lanes = !(g->variant & NATIVE_LANES);
     jit.any_lengths = native_any_lengths;
     jit.level = native_level;
+    jit.cpu = native_cpu;
     if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
     *state = s;

@@ -59,12 +59,13 @@ static bool add_file(rvm__bytes *b, const char *path) {
     return true;
 }
 
-bool rvm__cache_key_begin(rvm__bytes *b, const char *module, const char *libdevice, unsigned level) {
+bool rvm__cache_key_begin(rvm__bytes *b, const char *module, const char *libdevice, const char *cpu, unsigned level) {
     const uint32_t sizes[] = {RVM__MODULE_INTERFACE, sizeof(rvm_machine), sizeof(rvm__array), sizeof(rvm__native), level};
     add_text(b, RVM_VERSION_STRING);
     rvm__bytes_add(b, sizes, sizeof sizes);
     if (!add_file(b, module)) return false;
     if (!*libdevice || !add_file(b, libdevice)) add_text(b, "");
+    add_text(b, cpu);
     add_host(b);
     return !b->failed;
 }

@@ -20,7 +20,8 @@ double rvm__seconds(void) {
 rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
     if (j->compiler) return RVM_OK;
     const double begin = rvm__seconds();
-    const rvm__compiler_options c = {.level = j->o.level,
+    const rvm__compiler_options c = {.cpu = j->o.cpu,
+                                     .level = j->o.level,
                                      .symbols = j->o.symbols,
                                      .libdevice = j->libdevice,
                                      .native = rvm__native_symbols,
@@ -46,7 +47,7 @@ void rvm__open_cache(rvm_jit *j) {
     if (j->has_cache) return;
     j->has_cache = true;
     if (j->o.cache && !*j->o.cache) return;
-    if (!rvm__cache_key_begin(&j->key, j->path, j->libdevice, j->o.level)) return;
+    if (!rvm__cache_key_begin(&j->key, j->path, j->libdevice, j->o.cpu, j->o.level)) return;
     rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
 }
 

@@ -14,6 +14,7 @@
 #include "fresh_wanted.h"
 #include "shaped.h"
 #include "hotness.h"
+#include "processors.h"
 #include "program.h"
 #include "support.h"
 #include "thread.h"
@@ -91,6 +92,8 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     if (o.threads > RVM_JIT_MAX_THREADS && o.threads != RVM_JIT_ALL_THREADS)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%u threads are too many: %u at most", o.threads,
                          RVM_JIT_MAX_THREADS);
+    const char *cpu = RVM__CPU_NATIVE;
+    if (o.cpu) RVM__TRY(rvm__processor_find(o.cpu, true, &cpu, err));
     if (o.level > 3) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "levels of optimisation are 0 to 3, not %u", o.level);
     uint64_t limit;
     const bool cached = !o.cache || *o.cache;
@@ -103,6 +106,7 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
                    .al = o.allocator ? (rvm_allocator){alloc_alone, j} : al,
                    .threads = o.threads == RVM_JIT_ALL_THREADS ? rvm__processors() : o.threads};
     j->key.al = &j->al;
+    j->o.cpu = cpu;
     if (!o.hot) j->o.hot = rvm__usual_hot;
     const rvm_status status = open_all(j, err);
     if (status)
@@ -581,7 +585,7 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     RVM__NEEDS(j, p, object);
     const rvm_options o = options ? *options : rvm_options_default();
     rvm_jit_object made = what ? *what : rvm_jit_object_default();
-    if (!made.cpu) made.cpu = rvm_jit_object_default().cpu;
+    RVM__TRY(rvm__processor_find(made.cpu ? made.cpu : rvm_jit_object_default().cpu, false, &made.cpu, err));
     char name[RVM__C_NAME];
     uint64_t stack = 0;
     rvm_math math;

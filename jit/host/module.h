@@ -97,7 +97,10 @@ typedef struct rvm__compiled {
     rvm__found found;
 } rvm__compiled;
 
+#define RVM__CPU_NATIVE "native" /* this processor, with everything that it can do */
+
 typedef struct rvm__compiler_options {
+    const char *cpu; /* RVM__CPU_NATIVE, or one of processors.def that this one can be; outlives the compiler */
     unsigned level;
     bool symbols;
     const char *libdevice; /* a file of functions for kernels; "": there is none. It outlives the compiler */
@@ -110,7 +113,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 25
+#define RVM__MODULE_INTERFACE 26
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

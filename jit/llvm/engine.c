@@ -127,7 +127,7 @@ rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **ou
     rvm__compiler *c = rvm__realloc(&al, NULL, 0, sizeof *c);
     if (!c) return rvm__fail_memory(err);
     *c = (rvm__compiler){.o = *o, .al = al};
-    const rvm_status status = rvm__target_open_host(&c->target, RVM__CPU_NATIVE, o->level, err);
+    const rvm_status status = rvm__target_open_host(&c->target, o->cpu, o->level, err);
     if (status) {
         rvm__compiler_close(c);
         return status;

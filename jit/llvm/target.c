@@ -46,22 +46,20 @@ rvm_status rvm__target_fail(LLVMErrorRef e, const char *doing, const char *more,
     return RVM_ERR_UNSUPPORTED;
 }
 
-/* Processors that an object file may be made for, by what its triple begins with. LLVM prints what it thinks of others. */
-static const struct {
-    const char *kind, *name;
-} processors[] = {
-    {"", "generic"}, {"x86_64", "x86-64"}, {"x86_64", "x86-64-v2"}, {"x86_64", "x86-64-v3"}, {"x86_64", "x86-64-v4"}};
-
-static rvm_status check_processor(const char *triple, const char *cpu, rvm_error *err) {
-    bool known = strcmp(cpu, RVM__CPU_NATIVE) == 0;
-    char all[120] = RVM__CPU_NATIVE;
-    for (size_t k = 0; k < sizeof processors / sizeof *processors; k++) {
-        if (strncmp(triple, processors[k].kind, strlen(processors[k].kind)) != 0) continue;
-        known |= strcmp(cpu, processors[k].name) == 0;
-        snprintf(all + strlen(all), sizeof all - strlen(all), ", %s", processors[k].name);
-    }
-    if (known) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no processor `%.60s` is known for %.80s, but %s", cpu, triple, all);
+/* What they have beyond all of their kind. */
+static const char *features_of(const char *cpu) {
+    static const struct {
+        const char *name, *features;
+    } processors[] = {
+#define HAS(feature)                    "+" feature ","
+#define PROCESSOR(kind, name, features) {name, "" features},
+#include "processors.def"
+#undef PROCESSOR
+#undef HAS
+    };
+    for (size_t k = 0; k < sizeof processors / sizeof *processors; k++)
+        if (!strcmp(cpu, processors[k].name)) return processors[k].features;
+    return "";
 }
 
 static const char *same_name(const char *name, bool sleef) {
@@ -164,10 +162,8 @@ rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, unsigned level
     const bool native = strcmp(cpu, RVM__CPU_NATIVE) == 0;
     char *const triple = LLVMGetDefaultTargetTriple();
     char *const name = native ? LLVMGetHostCPUName() : LLVMCreateMessage(cpu);
-    char *const features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
-    *t = (rvm__target){0};
-    rvm_status status = check_processor(triple, cpu, err);
-    if (!status) status = rvm__target_open(t, triple, name, features, level, err);
+    char *const features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(features_of(cpu));
+    const rvm_status status = rvm__target_open(t, triple, name, features, level, err);
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(name);
     LLVMDisposeMessage(features);

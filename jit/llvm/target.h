@@ -20,13 +20,11 @@ typedef struct rvm__target {
 const char *rvm__host_function(const char *name, bool sleef);
 const char *rvm__function_of(const char *symbol);
 
-#define RVM__CPU_NATIVE "native"
 /* Any target that LLVM has been made to know, by its triple, processor and features, as LLVM writes them. UNSUPPORTED: why
  * LLVM has no code for it. Close it also after an error. */
 rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu, const char *features, unsigned level,
                             rvm_error *err);
-/* This host, with everything that its processor can do ("native"), with what all of its kind can ("generic"), or with what
- * another can that it may know (target.c); USAGE: it does not. Likewise. */
+/* This host, with everything that its processor can do, or with what another of processors.def can. Likewise. */
 rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err);
 void rvm__target_close(rvm__target *t);
 /* Before anything is built in the module: sizes and alignments. */

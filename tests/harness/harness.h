@@ -147,7 +147,7 @@ bool check_hessian(const subject *s);                    /* by one sweep, agains
 bool check_transforms(const subject *s);                 /* derived programs against the modes, to the third order */
 bool check_round_trips(const rvm_program *p, report *r); /* through bytes and text */
 /* Native code; lanes: whether some ways have groups of instances. False: there is none, which is said. */
-bool native_open(natives *n, unsigned level, unsigned threads, bool lanes, report *r);
+bool native_open(natives *n, const char *cpu, unsigned level, unsigned threads, bool lanes, report *r);
 bool native_open_device(natives *n, int devices, report *r); /* and so many; false: said why */
 bool native_device_ran(const natives *n, int devices); /* prints what did; false: no block, or of several none on several */
 void native_close(natives *n);

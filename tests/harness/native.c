@@ -20,10 +20,11 @@ typedef struct pair {
 /* Instructions from which on the interpreter's loops, or at once all that it calls, go native. */
 static const uint64_t hot[NATIVE_WAYS] = {[NATIVE_TIERS] = 1, [NATIVE_LATER] = 23};
 
-bool native_open(natives *n, unsigned level, unsigned threads, bool lanes, report *r) {
+bool native_open(natives *n, const char *cpu, unsigned level, unsigned threads, bool lanes, report *r) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_error e = {0};
     *n = (natives){0};
+    o.cpu = cpu;
     o.level = level;
     o.cache = ""; /* compiled each time */
     o.threads = threads;

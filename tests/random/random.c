@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
     else {
         report rep = {.name = "random"};
         natives native;
-        native_open(&native, argc > 3 ? (unsigned)atoi(argv[3]) : 0, 2, true, &rep);
+        native_open(&native, NULL, argc > 3 ? (unsigned)atoi(argv[3]) : 0, 2, true, &rep);
         if (text)
             run_text(text, first, &native, &t);
         else

@@ -292,9 +292,9 @@ Test(cache, out_of_memory) {
 
 /* ---- what code depends on ---- */
 
-static rvm__bytes whole_key(const rvm__lowering *what, const char *module, unsigned level) {
+static rvm__bytes whole_key(const rvm__lowering *what, const char *module, const char *cpu, unsigned level) {
     rvm__bytes b = {.al = &rvm__libc_allocator};
-    cr_assert(rvm__cache_key_begin(&b, module, "", level));
+    cr_assert(rvm__cache_key_begin(&b, module, "", cpu, level));
     rvm__cache_key_add(&b, what);
     cr_assert(!b.failed);
     return b;
@@ -316,17 +316,18 @@ Test(cache, key) {
     others[0].p = q, others[1].fn = 1, others[2].direction = -1, others[3].unchecked = true, others[4].trust = true;
     others[5].contiguous = true, others[6].fast = true, others[7].lines = true, others[8].discards = 1;
     others[9].tolerance = 0;
-    rvm__bytes same = whole_key(&what, "/bin/sh", 3), again = whole_key(&what, "/bin/sh", 3);
-    rvm__bytes level = whole_key(&what, "/bin/sh", 2), module = whole_key(&what, "/bin/ls", 3);
-    cr_assert(equal(&same, &again) && !equal(&same, &level) && !equal(&same, &module));
+    rvm__bytes same = whole_key(&what, "/bin/sh", "native", 3), again = whole_key(&what, "/bin/sh", "native", 3);
+    rvm__bytes level = whole_key(&what, "/bin/sh", "native", 2), module = whole_key(&what, "/bin/ls", "native", 3);
+    rvm__bytes cpu = whole_key(&what, "/bin/sh", "generic", 3);
+    cr_assert(equal(&same, &again) && !equal(&same, &level) && !equal(&same, &module) && !equal(&same, &cpu));
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        rvm__bytes other = whole_key(&others[k], "/bin/sh", 3);
+        rvm__bytes other = whole_key(&others[k], "/bin/sh", "native", 3);
         cr_assert(!equal(&same, &other), "%zu", k);
         rvm__bytes_free(&other);
     }
     rvm__bytes none = {.al = &rvm__libc_allocator};
-    cr_assert(!rvm__cache_key_begin(&none, "/nowhere/rvm_llvm.so", "", 3));
-    rvm__bytes *const all[] = {&same, &again, &level, &module, &none};
+    cr_assert(!rvm__cache_key_begin(&none, "/nowhere/rvm_llvm.so", "", "native", 3));
+    rvm__bytes *const all[] = {&same, &again, &level, &module, &cpu, &none};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) rvm__bytes_free(all[k]);
     rvm_program_free(p);
     rvm_program_free(q);

@@ -102,12 +102,35 @@ Test(jit, modules_that_are_refused_later) { /* in tiers, each time anew */
     end(&f);
 }
 
+/* A machine's code for what all of this kind can do, from a name that need not stay. */
+Test(jit, limited_to_a_processor) {
+    rvm_jit_options o = rvm_jit_options_default();
+    char name[] = "generic";
+    rvm_jit *j;
+    fixture f;
+    o.cpu = name;
+    o.tiers = false;
+    o.cache = "";
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_OK, "%s", e.message);
+    memset(name, 0, sizeof name);
+    cr_assert(strstr(rvm_jit_about(j), ", generic"), "%s", rvm_jit_about(j));
+    begin(&f);
+    rvm_machine *m = machine(&f, NULL);
+    cr_assert(rvm_jit_attach(j, m, &e) == RVM_OK && twice(m, 1) == 2 && rvm_jit_reason(m, &e) == RVM_OK);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    end(&f);
+}
+
 Test(jit, usage) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
     o.level = 4;
     cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_USAGE && !j && strstr(e.message, "not 4"));
     cr_assert(rvm_jit_new(NULL, NULL, &e) == RVM_ERR_USAGE);
+    o.level = 3;
+    o.cpu = "z80";
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_USAGE && !j && strstr(e.message, "`z80`") && strstr(e.message, "generic"));
     setenv("RVM_LLVM_MODULE", "/nowhere/rvm_llvm.so", 1); /* at once, in tiers, too */
     cr_assert(rvm_jit_new(NULL, &j, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "RVM_LLVM_MODULE"), "%s", e.message);
     unsetenv("RVM_LLVM_MODULE");
