@@ -135,11 +135,16 @@ static LLVMValueRef mix(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned 
     return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, AT_ONCE), "");
 }
 
-/* v[element] of lanes become a vector of sums; halves first, which are registers of their own where those have no more. */
+/* v[element] of lanes become a vector of sums. Halves are added first where they are registers of their own. */
 static LLVMValueRef summed(rvm__group *g, LLVMValueRef *v) {
-    for (unsigned run = HALF; run; run /= 2)
-        for (unsigned k = 0; k < run; k++)
-            v[k] = LLVMBuildFAdd(g->k->b, mix(g, v[k], v[k + run], run, 0), mix(g, v[k], v[k + run], run, run), "");
+    unsigned done = 0;
+    for (unsigned step = 1; step < AT_ONCE; step *= 2) {
+        const unsigned run = g->k->target->width == AT_ONCE ? step : HALF / step;
+        done |= run;
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (!(k & done))
+                v[k] = LLVMBuildFAdd(g->k->b, mix(g, v[k], v[k + run], run, 0), mix(g, v[k], v[k + run], run, run), "");
+    }
     return v[0];
 }
 
