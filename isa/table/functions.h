@@ -59,6 +59,7 @@ typedef double rvm__8_reals __attribute__((vector_size(64)));
     rvm__4_reals rvm__sleef4_##name RVM__LANES_##shape(rvm__4_reals);                                                       \
     rvm__8_reals rvm__sleef8_##name RVM__LANES_##shape(rvm__8_reals);
 #define RVM__IN_LANES_FINITE                      RVM__IN_LANES_ALWAYS
+#define RVM__IN_LANES_BELOW_709                   RVM__IN_LANES_ALWAYS
 #define RVM__IN_LANES_NONZERO                     RVM__IN_LANES_ALWAYS
 #define FUNCTION(name, shape, who, error, serves) RVM__IN_LANES_##serves(name, shape)
 #include "functions.def"

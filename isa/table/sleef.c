@@ -80,6 +80,7 @@ static double other_cospi(double x, double r) {
         return __builtin_expect(serves(r), true) ? r : OTHER_##shape(name);                                                 \
     }
 #define FINITE(name, shape, error)  UNLESS(name, shape, error, IS_FINITE)
+#define BELOW_709                   FINITE
 #define NONZERO(name, shape, error) UNLESS(name, shape, error, IS_NONZERO)
 #define NEVER(name, shape, error)                                                                                           \
     double MATH(name) RVM__PARAMS_##shape {                                                                                 \

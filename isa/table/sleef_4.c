@@ -19,6 +19,9 @@ static inline __m256d size_of(__m256d x) {
 static inline bool any_infinite(reals r) {
     return any(_mm256_cmp_pd(size_of(r), _mm256_set1_pd(INFINITY), _CMP_EQ_OQ));
 }
+static inline bool any_above(reals x, double limit) {
+    return any(_mm256_cmp_pd(x, _mm256_set1_pd(limit), _CMP_GT_OQ));
+}
 static inline bool any_zero_or_far(reals r, reals x) {
     return any(_mm256_or_pd(_mm256_cmp_pd(r, _mm256_setzero_pd(), _CMP_EQ_OQ),
                             _mm256_cmp_pd(size_of(x), _mm256_set1_pd(0x1p27), _CMP_NLT_UQ)));

@@ -16,6 +16,9 @@ static inline __m512d size_of(__m512d x) {
 static inline bool any_infinite(reals r) {
     return _mm512_cmp_pd_mask(size_of(r), _mm512_set1_pd(INFINITY), _CMP_EQ_OQ);
 }
+static inline bool any_above(reals x, double limit) {
+    return _mm512_cmp_pd_mask(x, _mm512_set1_pd(limit), _CMP_GT_OQ);
+}
 static inline bool any_zero_or_far(reals r, reals x) {
     return _mm512_cmp_pd_mask(r, _mm512_setzero_pd(), _CMP_EQ_OQ) |
            _mm512_cmp_pd_mask(size_of(x), _mm512_set1_pd(0x1p27), _CMP_NLT_UQ);

@@ -83,12 +83,14 @@ static bool is_in_sleef(const rvm__group *g, const char *function, char name[80]
 #define NEVER(name)
 #define ALWAYS(name)                              #name,
 #define FINITE                                    ALWAYS
+#define BELOW_709                                 ALWAYS
 #define NONZERO                                   ALWAYS
 #define FUNCTION(name, shape, who, error, serves) serves(name)
 #include "functions.def"
 #undef NEVER
 #undef ALWAYS
 #undef FINITE
+#undef BELOW_709
 #undef NONZERO
 #undef FUNCTION
     };

@@ -124,6 +124,7 @@ typedef struct function {
     }                                                                                                                       \
     IN_LANES(name, shape, 4, "avx2") IN_LANES(name, shape, 8, "avx512f")
 #define FINITE                                    ALWAYS
+#define BELOW_709                                 ALWAYS
 #define NONZERO                                   ALWAYS
 #define FUNCTION(name, shape, who, error, serves) serves(name, shape)
 #include "functions.def"

@@ -409,12 +409,14 @@ const rvm__native_symbol rvm__native_symbols[] = {
 #define NEVER(name)
 #define ALWAYS(name)                              SYMBOL(rvm__sleef4_##name), SYMBOL(rvm__sleef8_##name),
 #define FINITE                                    ALWAYS
+#define BELOW_709                                 ALWAYS
 #define NONZERO                                   ALWAYS
 #define FUNCTION(name, shape, who, error, serves) SYMBOL(rvm_sleef_##name), serves(name)
 #include "functions.def"
 #undef NEVER
 #undef ALWAYS
 #undef FINITE
+#undef BELOW_709
 #undef NONZERO
 #undef FUNCTION
 #endif
