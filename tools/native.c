@@ -148,6 +148,17 @@ static void tell_device(const tool *t) {
     if (s.on_host) say(t, "%" PRIu64 " parallel blocks on the host, the last: %s", s.on_host, s.why);
 }
 
+/* For the interpreter, too: a name that is none is one in any case. */
+static rvm_status check_processor(tool *t) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j = NULL;
+    o.cpu = t->o.cpu;
+    o.cache = "";
+    const rvm_status st = o.cpu ? rvm_jit_new(&o, &j, &t->err) : RVM_OK;
+    rvm_jit_free(j);
+    return st == RVM_ERR_USAGE ? st : RVM_OK;
+}
+
 rvm_status native_open(tool *t) {
     const char *engine = t->o.engine ? t->o.engine : "auto";
     const bool tiers = strcmp(engine, "auto") == 0;
@@ -156,7 +167,8 @@ rvm_status native_open(tool *t) {
         return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
     if (t->o.lanes && strcmp(t->o.lanes, "on") != 0 && strcmp(t->o.lanes, "off") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--lanes is on or off, not `%s`", t->o.lanes);
-    if (strcmp(engine, "interp") == 0 || t->jit) return RVM_OK;
+    if (strcmp(engine, "interp") == 0) return check_processor(t);
+    if (t->jit) return RVM_OK;
     const bool cuda = strcmp(engine, "cuda") == 0;
     if (!tiers && !cuda && strcmp(engine, "jit") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit, cuda or auto, not `%s`", engine);

@@ -136,7 +136,7 @@ static void drop_hints(const rvm__build *k) {
 }
 
 static rvm_status begin(making *m, unsigned level) {
-    rvm_status status = m->grid ? rvm__target_open_host(&m->target, RVM__CPU_NATIVE, level, m->err)
+    rvm_status status = m->grid ? rvm__target_open_host(&m->target, RVM__CPU_NATIVE, true, level, m->err)
                                 : rvm__target_open(&m->target, TRIPLE, DEVICE, FEATURES, level, m->err);
     if (status) return status;
     m->k = *m->host;

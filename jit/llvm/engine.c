@@ -127,7 +127,7 @@ rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **ou
     rvm__compiler *c = rvm__realloc(&al, NULL, 0, sizeof *c);
     if (!c) return rvm__fail_memory(err);
     *c = (rvm__compiler){.o = *o, .al = al};
-    const rvm_status status = rvm__target_open_host(&c->target, o->cpu, o->level, err);
+    const rvm_status status = rvm__target_open_host(&c->target, o->cpu, true, o->level, err);
     if (status) {
         rvm__compiler_close(c);
         return status;
@@ -329,7 +329,7 @@ rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, con
     rvm__target t;
     rvm__object n;
     LLVMMemoryBufferRef object = NULL;
-    rvm_status status = rvm__target_open_host(&t, cpu, c->target.level, err);
+    rvm_status status = rvm__target_open_host(&t, cpu, false, c->target.level, err);
     if (!status) status = make_ir(c, &t, what, false, &k, &n, NULL, err);
     if (!status) ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);

@@ -156,17 +156,37 @@ rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu,
     return RVM_OK;
 }
 
-rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err) {
+/* A name stands for more than decides of it: of that, what this processor has not goes, too, as virtual machines may hide
+ * it. In LLVM's words; NULL: out of memory. */
+static char *limited_features(const char *cpu, const char *host) {
+    const char *all = features_of(cpu);
+    const size_t size = strlen(all);
+    char *text = malloc(size + strlen(host) + 1), *end = text + size;
+    if (!text) return NULL;
+    memcpy(text, all, size);
+    for (const char *f = host; *f;) {
+        const size_t n = strcspn(f, ","), whole = n + (f[n] == ',');
+        if (*f == '-') memcpy(end, f, whole), end += whole;
+        f += whole;
+    }
+    *end = 0;
+    return text;
+}
+
+rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, bool here, unsigned level, rvm_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT; /* LLVM's table of targets belongs to the process */
     pthread_once(&once, know_host);
     const bool native = strcmp(cpu, RVM__CPU_NATIVE) == 0;
     char *const triple = LLVMGetDefaultTargetTriple();
     char *const name = native ? LLVMGetHostCPUName() : LLVMCreateMessage(cpu);
-    char *const features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(features_of(cpu));
-    const rvm_status status = rvm__target_open(t, triple, name, features, level, err);
+    char *const host = LLVMGetHostCPUFeatures(), *const limited = limited_features(cpu, here ? host : "");
+    *t = (rvm__target){0};
+    const rvm_status status = limited ? rvm__target_open(t, triple, name, native ? host : limited, level, err)
+                                      : rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    free(limited);
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(name);
-    LLVMDisposeMessage(features);
+    LLVMDisposeMessage(host);
     return status;
 }
 

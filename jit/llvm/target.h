@@ -24,8 +24,9 @@ const char *rvm__function_of(const char *symbol);
  * LLVM has no code for it. Close it also after an error. */
 rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu, const char *features, unsigned level,
                             rvm_error *err);
-/* This host, with everything that its processor can do, or with what another of processors.def can. Likewise. */
-rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err);
+/* This host, with everything that its processor can do, or with what another of processors.def can; `here`: without what
+ * this one cannot. Likewise. */
+rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, bool here, unsigned level, rvm_error *err);
 void rvm__target_close(rvm__target *t);
 /* Before anything is built in the module: sizes and alignments. */
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);

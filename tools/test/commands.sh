@@ -593,6 +593,7 @@ expect 3 'none.rasm' rvm run none.rasm
 # native code, which says what the interpreter says; without LLVM it is the interpreter
 expect 2 'is interp, jit, cuda or auto, not `fast`' rvm run norm.rasm x=[3,4] --engine=fast
 expect 2 'no processor `z80` is known here, but native, generic' rvm run norm.rasm x=[3,4] --cpu z80
+expect 2 'no processor `z80`' rvm run norm.rasm x=[3,4] --cpu z80 --engine interp
 expect 2 'is ir, asm or ptx, not `C`' rvm run norm.rasm --dump=C
 expect 2 'not with --json' rvm run norm.rasm --dump=ir --json
 expect 2 'no option' rvm info norm.rasm --engine=jit
