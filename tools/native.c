@@ -152,11 +152,13 @@ static void tell_device(const tool *t) {
 static rvm_status check_processor(tool *t) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j = NULL;
+    rvm_error why;
     o.cpu = t->o.cpu;
     o.cache = "";
-    const rvm_status st = o.cpu ? rvm_jit_new(&o, &j, &t->err) : RVM_OK;
+    const bool wrong = o.cpu && rvm_jit_new(&o, &j, &why) == RVM_ERR_USAGE;
     rvm_jit_free(j);
-    return st == RVM_ERR_USAGE ? st : RVM_OK;
+    if (wrong) t->err = why;
+    return wrong ? RVM_ERR_USAGE : RVM_OK;
 }
 
 rvm_status native_open(tool *t) {
