@@ -109,6 +109,9 @@ static void begin_at(halt *c, char *stack, size_t size, void (*f)(void)) {
 /* Stacks end at different places of a page, else the same few lines of a cache held what all threads use. */
 enum { STACK = 1 << 20, APART = 5 * 64, PLACES = 128, MOST = 1024, WARP = 32 };
 enum state { READY, SHUFFLES, WAITS, ENDED };
+typedef struct dim3 {
+    unsigned x, y, z;
+} dim3;
 typedef struct fiber {
     char *stack;
     halt at; /* where it stopped */
@@ -116,22 +119,35 @@ typedef struct fiber {
     uint32_t mask, bits;
     uint64_t value, got; /* of a shuffle */
     unsigned barrier;    /* at which it waits */
+    dim3 index;
 } fiber;
 
 static fiber fibers[MOST];
 static halt scheduler;
 static unsigned running, threads;
+static uint32_t ready; /* those of its warp */
 static void (*body)(void *);
 static void *argument;
-
-typedef struct dim3 {
-    unsigned x, y, z;
-} dim3;
 static dim3 threadIdx, blockIdx, blockDim, gridDim;
 
+/* The first of those that are ready runs on from there. */
+static halt *next_of(unsigned warp) {
+    running = warp + (unsigned)__builtin_ctz(ready);
+    threadIdx = fibers[running].index;
+    return &fibers[running].at;
+}
+
+static bool meet(unsigned warp);
+
+/* The next of the warp goes on at once, without the scheduler: half as many switches, and each returns to where the
+ * processor expects it. */
 static void stop(enum state s) {
-    fibers[running].state = s;
-    rvm_grid_switch(&fibers[running].at, &scheduler);
+    fiber *f = &fibers[running];
+    const unsigned warp = running / WARP * WARP;
+    f->state = s;
+    ready &= ready - 1;
+    halt *const next = ready || meet(warp) ? next_of(warp) : &scheduler;
+    if (next != &f->at) rvm_grid_switch(&f->at, next);
 }
 
 static void begin(void) {
@@ -139,15 +155,13 @@ static void begin(void) {
     stop(ENDED);
 }
 
-static void resume(fiber *f) {
-    rvm_grid_switch(&scheduler, &f->at);
-}
-
-static void make_ready(fiber *f) {
+static void make_ready(unsigned k) {
+    fiber *f = &fibers[k];
     if (!f->stack) f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (f->stack == MAP_FAILED) die("no memory for a thread's stack");
-    begin_at(&f->at, f->stack, STACK - (size_t)(f - fibers) % PLACES * APART, begin);
+    begin_at(&f->at, f->stack, STACK - (size_t)k % PLACES * APART, begin);
     f->state = READY;
+    f->index = (dim3){k % blockDim.x, k / blockDim.x, 0};
 }
 
 static uint64_t shuffle(uint32_t mask, uint64_t value, uint32_t from) {
@@ -163,37 +177,42 @@ static uint64_t shuffle(uint32_t mask, uint64_t value, uint32_t from) {
 /* What a thread that shuffles asks for in place of another one's value: who has one that is not 0. */
 enum { BALLOT = 0x10000 };
 
-static uint64_t ballot_of(unsigned first, unsigned end, uint32_t mask) {
-    uint64_t set = 0;
-    for (unsigned k = first; k < end; k++)
-        if (mask >> (k - first) & 1 && fibers[k].state == SHUFFLES && fibers[k].value) set |= UINT64_C(1) << (k - first);
-    return set;
-}
-
 /* Once all threads of the warp that the mask of one names, but those that have ended, are there with that mask. */
-static bool meet_with(unsigned first, unsigned end, uint32_t mask) {
-    for (unsigned k = first; k < end; k++)
-        if (mask >> (k - first) & 1 && fibers[k].state != ENDED && (fibers[k].state != SHUFFLES || fibers[k].mask != mask))
-            return false;
-    for (unsigned k = first; k < end; k++) {
-        const unsigned from = first + fibers[k].bits;
-        if (!(mask >> (k - first) & 1) || fibers[k].state == ENDED) continue;
-        if (fibers[k].bits == BALLOT)
-            fibers[k].got = ballot_of(first, end, mask);
-        else
-            fibers[k].got =
-                from < end && fibers[from].state == SHUFFLES && mask >> (from - first) & 1 ? fibers[from].value : 0xdeadbeef;
+static bool meet_with(unsigned warp, unsigned n, uint32_t mask) {
+    fiber *const f = &fibers[warp];
+    uint32_t there = 0;
+    uint64_t set = 0;
+    for (unsigned k = 0; k < n; k++) {
+        if (!(mask >> k & 1) || f[k].state == ENDED) continue;
+        if (f[k].state != SHUFFLES || f[k].mask != mask) return false;
+        there |= UINT32_C(1) << k;
+        if (f[k].value) set |= UINT64_C(1) << k;
     }
-    for (unsigned k = first; k < end; k++)
-        if (mask >> (k - first) & 1 && fibers[k].state == SHUFFLES) fibers[k].state = READY;
+    for (uint32_t left = there; left; left &= left - 1) {
+        fiber *const to = &f[__builtin_ctz(left)];
+        if (to->bits == BALLOT)
+            to->got = set;
+        else
+            to->got = to->bits < n && there >> to->bits & 1 ? f[to->bits].value : 0xdeadbeef;
+        to->state = READY;
+    }
+    ready |= there;
     return true;
 }
 
-static bool meet(unsigned first) {
-    const unsigned end = first + WARP < threads ? first + WARP : threads;
-    for (unsigned k = first; k < end; k++)
-        if (fibers[k].state == SHUFFLES && meet_with(first, end, fibers[k].mask)) return true;
+static bool meet(unsigned warp) {
+    const unsigned n = warp + WARP < threads ? WARP : threads - warp;
+    for (unsigned k = 0; k < n; k++)
+        if (fibers[warp + k].state == SHUFFLES && meet_with(warp, n, fibers[warp + k].mask)) return true;
     return false;
+}
+
+/* Until all its threads have ended or wait for those of other warps. */
+static void run_warp(unsigned warp) {
+    ready = 0;
+    for (unsigned k = 0; k < WARP && warp + k < threads; k++)
+        if (fibers[warp + k].state == READY) ready |= UINT32_C(1) << k;
+    if (ready) rvm_grid_switch(&scheduler, next_of(warp));
 }
 
 /* All that have not ended are there, at the same one: control that differs may lead to none. */
@@ -201,7 +220,7 @@ static bool pass_barrier(void) {
     bool any = false;
     unsigned place = 0;
     for (unsigned k = 0; k < threads; k++) {
-        if (fibers[k].state == READY || fibers[k].state == SHUFFLES) return false;
+        if (fibers[k].state == SHUFFLES) return false;
         if (fibers[k].state != WAITS) continue;
         if (any && fibers[k].barrier != place) die("threads wait at different barriers");
         place = fibers[k].barrier;
@@ -213,18 +232,10 @@ static bool pass_barrier(void) {
 }
 
 static void run_cta(void) {
-    for (unsigned k = 0; k < threads; k++) make_ready(&fibers[k]);
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (running = 0; running < threads; running++) {
-            if (fibers[running].state != READY) continue;
-            threadIdx = (dim3){running % blockDim.x, running / blockDim.x, 0};
-            resume(&fibers[running]);
-            moved = true;
-        }
-        for (unsigned w = 0; w < threads; w += WARP) moved |= meet(w);
-        if (!moved) moved = pass_barrier();
-    }
+    for (unsigned k = 0; k < threads; k++) make_ready(k);
+    do
+        for (unsigned warp = 0; warp < threads; warp += WARP) run_warp(warp);
+    while (pass_barrier());
     for (unsigned k = 0; k < threads; k++)
         if (fibers[k].state != ENDED) die("threads wait for each other");
 }
