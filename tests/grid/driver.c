@@ -392,14 +392,23 @@ typedef struct block {
     char *p;
     size_t size, mapped;
     owner *on;
+    bool shut; /* it cannot be touched */
 } block;
 static block *blocks;
 
+static void shut(block *b, bool shuts) {
+    if (b->shut != shuts && mprotect(b->p, b->mapped, shuts ? PROT_NONE : PROT_READ | PROT_WRITE))
+        die("memory cannot be kept apart");
+    b->shut = shuts;
+}
+
 static void check_on(const owner *on, uint64_t p, size_t bytes) {
-    for (const block *b = blocks; b; b = b->next)
+    for (block *b = blocks; b; b = b->next)
         if (b->on == on && p >= (uintptr_t)b->p && p - (uintptr_t)b->p <= b->size &&
-            bytes <= b->size - (p - (uintptr_t)b->p))
+            bytes <= b->size - (p - (uintptr_t)b->p)) {
+            shut(b, false);
             return;
+        }
     die("memory that is not the device's");
 }
 
@@ -407,9 +416,9 @@ static void check(uint64_t p, size_t bytes) {
     check_on(current(), p, bytes);
 }
 
-static void protect_others(int how) {
-    for (const block *b = blocks; b; b = b->next)
-        if (b->on != current() && mprotect(b->p, b->mapped, how)) die("memory cannot be kept apart");
+/* Theirs is shut until it is copied or their kernels run: each call of mprotect costs. */
+static void shut_others(void) {
+    for (block *b = blocks; b; b = b->next) shut(b, b->on != current());
 }
 
 static int most_shared = 48 << 10;
@@ -442,14 +451,13 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     argument = arguments;
     if ((int)shared > most_shared) die("more shared memory than was asked for");
     shared_size = shared;
-    protect_others(PROT_NONE);
+    shut_others();
     for (unsigned n = 0; n < gx; n++) {
         blockIdx = (dim3){n, 0, 0};
         begin_shared();
         run_cta();
         end_shared();
     }
-    protect_others(PROT_READ | PROT_WRITE);
     return 0;
 }
 
@@ -460,8 +468,9 @@ int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
     if (current()->used + bytes > (size_t)setting("RVM_GRID_MEMORY", 1L << 40)) return 2;
     block *b = malloc(sizeof *b);
     const size_t mapped = (bytes + 4095) / 4096 * 4096;
-    *b = (block){blocks, mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes, mapped,
-                 current()};
+    *b = (block){blocks,    mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                 bytes,     mapped,
+                 current(), false};
     if (b->p == MAP_FAILED) return free(b), 2;
     memset(b->p, 0x5a, bytes);
     blocks = b;
