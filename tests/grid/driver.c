@@ -318,11 +318,23 @@ static size_t size_of(const char *object) {
     return at + (size_t)each * n;
 }
 
+/* What has been linked stays: other devices, and who opens them again, load the same. Kernels have no variables of their
+ * own. */
+typedef struct linked {
+    struct linked *next;
+    void *library;
+    size_t size;
+    char object[];
+} linked;
+
 static void *link_object(const char *object) {
+    static linked *all;
     char from[] = "/tmp/rvm_grid_XXXXXX.o", to[sizeof from + 4], command[1000];
     Dl_info self;
-    const int fd = mkstemps(from, 2);
     const size_t size = size_of(object);
+    for (const linked *l = all; l; l = l->next)
+        if (l->size == size && !memcmp(l->object, object, size)) return l->library;
+    const int fd = mkstemps(from, 2);
     dladdr(&rvm_grid, &self);
     snprintf(to, sizeof to, "%s.so", from);
     if (fd < 0 || write(fd, object, size) != (ssize_t)size) die("an object cannot be written");
@@ -333,6 +345,10 @@ static void *link_object(const char *object) {
     if (!library) die(dlerror());
     unlink(from);
     unlink(to);
+    linked *const made = malloc(sizeof *made + size);
+    *made = (linked){all, library, size};
+    memcpy(made->object, object, size);
+    all = made;
     return library;
 }
 
@@ -352,7 +368,6 @@ EXPORT int cuModuleUnload(void *m);
 int cuModuleUnload(void *m) {
     module *x = m;
     if (x->on != current()) die("a module of another device");
-    if (x->library) dlclose(x->library);
     free(x);
     return 0;
 }
