@@ -224,7 +224,7 @@ static LLVMValueRef common_factor(const LLVMValueRef *v, unsigned n, LLVMValueRe
     return NULL;
 }
 
-/* Of x, then of y, one lane's elements. */
+/* What one lane has of x, and of y: for half of the elements each. */
 static LLVMValueRef lane_of_halves(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned lane) {
     LLVMValueRef each[AT_ONCE];
     for (unsigned n = 0; n < AT_ONCE; n++) each[n] = LLVMConstInt(g->k->i32, lane + n / HALF * AT_ONCE, false);
@@ -351,11 +351,11 @@ static void add_waiting(rvm__group *g, unsigned n) {
     add_at_once(g, g->waiting[n].call, g->waiting[n].v);
 }
 
-typedef struct half { /* four side by side, ascending; wait for another four */
+typedef struct four { /* side by side, ascending; wait for another four */
     LLVMValueRef to, v[AT_ONCE];
     unsigned at[HALF];
     bool any;
-} half;
+} four;
 
 /* As many as are given, in v; where they stand. */
 static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVMValueRef *v) {
@@ -363,7 +363,7 @@ static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVM
     return rvm__one(g, LLVMGetOperand(g->waiting[run[0]].call, 0));
 }
 
-static void add_half(rvm__group *g, const unsigned *run, half *before) {
+static void add_four(rvm__group *g, const unsigned *run, four *before) {
     LLVMValueRef to = take(g, run, HALF, before->v + (before->any ? HALF : 0));
     if (before->any) add_eight(g, before->to, to, before->v);
     before->to = to;
@@ -378,7 +378,7 @@ static void insert(const rvm__group *g, unsigned *same, unsigned n, unsigned k, 
 }
 
 /* Those at a constant distance from the first, which goes with them if it can. */
-static void add_with(rvm__group *g, unsigned first, half *before) {
+static void add_with(rvm__group *g, unsigned first, four *before) {
     unsigned same[RVM__MOST_WAITING], n = 0;
     const line x = line_of(g, LLVMGetOperand(g->waiting[first].call, 0));
     for (unsigned k = first; k < g->nwaiting; k++) {
@@ -394,7 +394,7 @@ static void add_with(rvm__group *g, unsigned first, half *before) {
         if (some == AT_ONCE)
             add_eight(g, take(g, same + k, some, v), NULL, v);
         else if (some == HALF)
-            add_half(g, same + k, before);
+            add_four(g, same + k, before);
         else if (some == PAIR)
             add_pair(g, take(g, same + k, PAIR, v), v);
         else
@@ -404,7 +404,7 @@ static void add_with(rvm__group *g, unsigned first, half *before) {
 }
 
 void rvm__add_what_waits(rvm__group *g) {
-    half one = {.any = false};
+    four one = {.any = false};
     for (unsigned k = 0; k < g->nwaiting; k++)
         if (!g->waiting[k].taken) add_with(g, k, &one);
     for (unsigned k = 0; k < HALF && one.any; k += PAIR)
