@@ -4,7 +4,7 @@
  *   records.c  code, found again or made                  job.c      compiling, in a thread beside the runs
  *   code.c     from the cache or the compiler into the process; notices
  *   load.c     object files into the process, without LLVM
- *   header.c   C headers of what is compiled ahead of time
+ *   header.c   C headers of what is compiled ahead of time      processors.c  what code may be limited to
  *   cache.c    files of what was compiled before           cache_key.c   what that depended on
  *   module.c   its entry point           engine.c   a request from IR to an object     guarded.c   out of memory there, or a
  *   crash (crash.c)
@@ -26,8 +26,8 @@ typedef struct rvm__lengths {
     uint8_t is[RVM__MOST_LENGTHS];
 } rvm__lengths;
 
-/* All that code depends on beside the program, the level and the host: what compares requests, and what finds them in the
- * cache, go through this list. */
+/* All that code depends on beside the program, the level, the processor and the host: what compares requests, and what
+ * finds them in the cache, go through this list. */
 #define RVM__LOWERING(FIELD)                                                                                                \
     FIELD(uint32_t, fn)                                                                                                     \
     FIELD(int, direction)  /* 1 forward, -1 backward */                                                                     \
