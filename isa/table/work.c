@@ -175,3 +175,10 @@ void rvm__work_of(const rvm_function *f, const rvm_insn *in, bool down, bool swe
     out->units[RVM_UNIT_ADD]++; /* the counter */
     out->units[RVM_UNIT_COMPARE]++;
 }
+
+bool rvm__work_calls(const rvm_function *f, const rvm_insn *in) {
+    const bool exact = rvm__op_is_update((rvm_op)in->op) && (in->row == RVM_ROW_sqrt || in->row == RVM_ROW_floor);
+    rvm_work work;
+    rvm__work_of(f, in, false, false, &work);
+    return work.units[RVM_UNIT_FUNCTION] && !exact;
+}

@@ -130,17 +130,9 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     return sum < most ? sum : most;
 }
 
-/* Other than those that processors have instructions for. */
-static bool takes_one(const rvm_function *f, const rvm_insn *in) {
-    rvm_work work;
-    rvm__work_of(f, in, false, false, &work);
-    const bool plain = rvm__op_is_update((rvm_op)in->op) && (in->row == RVM_ROW_sqrt || in->row == RVM_ROW_floor);
-    return work.units[RVM_UNIT_FUNCTION] && !plain;
-}
-
 bool rvm__takes_functions(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
     RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
-        if (takes_one(x.f, x.in)) return true;
+        if (rvm__work_calls(x.f, x.in)) return true;
         RVM__EACH_CALLEE(g, u->p, x.in)
             if (u->summaries[g].functions) return true;
     }

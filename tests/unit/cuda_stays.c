@@ -295,12 +295,9 @@ static const char apart[] = "fn sum(s: real, y: real[n])\n"
 /* All of y, which stays, is 1 then, or the call says that it failed. Of a device that lives y is not lost if `kept`. */
 static void fail_behind(const char *fn, const char *asked, const char *error, bool kept) {
     static double y[N];
-    const rvm_options o = unchecked();
     rvm_cuda_array *there;
-    fixture *f = begin(false);
-    rvm_machine_free(f->m), rvm_program_free(f->p);
-    cr_assert(!rvm_assemble(apart, sizeof apart - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
-    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !open_devices(f, 1, 0));
+    fixture *f = begin_program(apart, false);
+    cr_assert(!open_devices(f, 1, 0));
     memset(y, 0, sizeof y);
     rvm_arg a[2] = {rvm_arg_f64(0), on_device(f->c, &there, y, N)};
     setenv("RVM_GRID_FAIL", asked, 1), setenv("RVM_GRID_ERROR", error, 1), setenv("RVM_GRID_RESET", "1", 1);
