@@ -39,6 +39,18 @@ double exp10(double x); /* of glibc, which shows it to _GNU_SOURCE alone */
 #include "functions.def"
 #undef FUNCTION
 
+/* How SLEEF's set serves: functions.def's words. */
+enum { RVM__ALWAYS, RVM__FINITE, RVM__BELOW_709, RVM__NONZERO, RVM__OURS, RVM__NEVER };
+
+/* What is said of a function that SLEEF's set has in lanes, too. */
+#define RVM__IN_LANES(serves, ...)   RVM__IN_LANES_##serves(__VA_ARGS__)
+#define RVM__IN_LANES_ALWAYS(...)    __VA_ARGS__
+#define RVM__IN_LANES_FINITE(...)    __VA_ARGS__
+#define RVM__IN_LANES_BELOW_709(...) __VA_ARGS__
+#define RVM__IN_LANES_NONZERO(...)   __VA_ARGS__
+#define RVM__IN_LANES_OURS(...)      __VA_ARGS__
+#define RVM__IN_LANES_NEVER(...)
+
 /* Exact ones. */
 #define rvm__libm_sqrt  sqrt
 #define rvm__libm_floor floor
@@ -54,14 +66,10 @@ typedef double rvm__4_reals __attribute__((vector_size(32)));
 typedef double rvm__8_reals __attribute__((vector_size(64)));
 #define RVM__LANES_REAL(t)  (t x)
 #define RVM__LANES_REALS(t) (t x, t y)
-#define RVM__IN_LANES_NEVER(name, shape)
-#define RVM__IN_LANES_ALWAYS(name, shape)                                                                                   \
+#define RVM__DECLARE_LANES(name, shape)                                                                                     \
     rvm__4_reals rvm__sleef4_##name RVM__LANES_##shape(rvm__4_reals);                                                       \
     rvm__8_reals rvm__sleef8_##name RVM__LANES_##shape(rvm__8_reals);
-#define RVM__IN_LANES_FINITE                      RVM__IN_LANES_ALWAYS
-#define RVM__IN_LANES_BELOW_709                   RVM__IN_LANES_ALWAYS
-#define RVM__IN_LANES_NONZERO                     RVM__IN_LANES_ALWAYS
-#define FUNCTION(name, shape, who, error, serves) RVM__IN_LANES_##serves(name, shape)
+#define FUNCTION(name, shape, who, error, serves) RVM__IN_LANES(serves, RVM__DECLARE_LANES(name, shape))
 #include "functions.def"
 #undef FUNCTION
 #endif

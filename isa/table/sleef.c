@@ -19,6 +19,31 @@ static double ours_cospi(double x);
 static double ours_polygamma(int64_t n, double x);
 #include "functions.inc"
 
+/* ---- ours, one by one and in lanes ---- */
+
+typedef double reals;
+typedef bool which;
+#define SLEEF(name, error) Sleef_finz_##name##d1_##error##purecfma
+static inline reals of(double x) {
+    return x;
+}
+static inline reals fused(reals a, reals b, reals c) {
+    return fma(a, b, c);
+}
+static inline reals size_of(reals x) {
+    return fabs(x);
+}
+static inline which below(reals x, double limit) {
+    return x < limit;
+}
+static inline reals chosen(which is, reals a, reals b) {
+    return is ? a : b;
+}
+static inline reals signed_as(reals size, reals x) {
+    return copysign(size, x);
+}
+#include "sleef_ours.inc"
+
 /* ---- where SLEEF's does not serve: r is what it gives ---- */
 
 static const double log_2 = 0x1.62e42fefa39efp-1, log_2_low = 0x1.abc9e3b39803fp-56;
@@ -82,10 +107,12 @@ static double other_cospi(double x, double r) {
 #define FINITE(name, shape, error)  UNLESS(name, shape, error, IS_FINITE)
 #define BELOW_709                   FINITE
 #define NONZERO(name, shape, error) UNLESS(name, shape, error, IS_NONZERO)
-#define NEVER(name, shape, error)                                                                                           \
+#undef OURS
+#define OURS(name, shape, error)                                                                                            \
     double MATH(name) RVM__PARAMS_##shape {                                                                                 \
         return ours_##name RVM__ARGS_##shape;                                                                               \
     }
+#define NEVER                                     OURS
 #define FUNCTION(name, shape, who, error, serves) serves(name, shape, error)
 #include "functions.def"
 #else /* they are public, but never chosen */

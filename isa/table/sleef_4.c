@@ -13,7 +13,7 @@ typedef rvm__4_reals reals;
 static inline bool any(__m256d mask) {
     return _mm256_movemask_pd(mask);
 }
-static inline __m256d size_of(__m256d x) {
+static inline reals size_of(reals x) {
     return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
 }
 static inline bool any_infinite(reals r) {
@@ -25,6 +25,23 @@ static inline bool any_above(reals x, double limit) {
 static inline bool any_zero_or_far(reals r, reals x) {
     return any(_mm256_or_pd(_mm256_cmp_pd(r, _mm256_setzero_pd(), _CMP_EQ_OQ),
                             _mm256_cmp_pd(size_of(x), _mm256_set1_pd(0x1p27), _CMP_NLT_UQ)));
+}
+
+typedef __m256d which;
+static inline reals of(double x) {
+    return _mm256_set1_pd(x);
+}
+static inline reals fused(reals a, reals b, reals c) {
+    return _mm256_fmadd_pd(a, b, c);
+}
+static inline which below(reals x, double limit) {
+    return _mm256_cmp_pd(x, of(limit), _CMP_LT_OQ);
+}
+static inline reals chosen(which is, reals a, reals b) {
+    return _mm256_blendv_pd(b, a, is);
+}
+static inline reals signed_as(reals size, reals x) {
+    return _mm256_or_pd(size, _mm256_and_pd(x, of(-0.0)));
 }
 #include "sleef_lanes.inc"
 #else

@@ -77,35 +77,32 @@ static bool is_in_libmvec(const rvm__group *g, const char *function, unsigned n,
 
 /* ---- SLEEF ---- */
 
-/* The name of a function of its set on so many numbers as fit a register (isa/table/functions.h). */
-static bool is_in_sleef(const rvm__group *g, const char *function, char name[80]) {
-    static const char *const served[] = {
-#define NEVER(name)
-#define ALWAYS(name)                              #name,
-#define FINITE                                    ALWAYS
-#define BELOW_709                                 ALWAYS
-#define NONZERO                                   ALWAYS
-#define FUNCTION(name, shape, who, error, serves) serves(name)
+/* How its set serves a function, of so many numbers as fit a register. */
+static int served_by_sleef(const rvm__group *g, const char *function) {
+    static const struct {
+        const char *name;
+        int serves;
+    } set[] = {
+#define FUNCTION(name, shape, who, error, serves) {#name, RVM__##serves},
 #include "functions.def"
-#undef NEVER
-#undef ALWAYS
-#undef FINITE
-#undef BELOW_709
-#undef NONZERO
 #undef FUNCTION
     };
     const unsigned width = g->k->target->width;
-    bool found = false;
-    snprintf(name, 80, "rvm__sleef%u_%.40s", width, function);
-    for (size_t k = 0; k < sizeof served / sizeof *served; k++) found |= !strcmp(function, served[k]);
-    return found && (width == 4 || width == 8);
+    if (!g->k->sleef || (width != 4 && width != 8)) return RVM__NEVER;
+    for (size_t k = 0; k < sizeof set / sizeof *set; k++)
+        if (!strcmp(function, set[k].name)) return set[k].serves;
+    return RVM__NEVER;
 }
 
-/* The function that serves a register of lanes: libmvec's where 4 ulp are allowed; else SLEEF's. */
+/* The function that serves a register of lanes (isa/table/functions.h): where 4 ulp are allowed libmvec's, but for ours,
+ * which are faster; else SLEEF's. */
 static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, char name[80]) {
     const char *function = rvm__function_of(rvm__callee_name(call));
     if (!function || LLVMTypeOf(call) != g->k->f64) return false;
-    return (g->vector_math && is_in_libmvec(g, function, n, name)) || (g->k->sleef && is_in_sleef(g, function, name));
+    const int serves = served_by_sleef(g, function);
+    if (g->vector_math && serves != RVM__OURS && is_in_libmvec(g, function, n, name)) return true;
+    snprintf(name, 80, "rvm__sleef%u_%.40s", g->k->target->width, function);
+    return serves != RVM__NEVER;
 }
 
 bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v) {

@@ -406,18 +406,9 @@ const rvm__native_symbol rvm__native_symbols[] = {
 #undef OWN
 #undef FUNCTION
 #if RVM_SLEEF
-#define NEVER(name)
-#define ALWAYS(name)                              SYMBOL(rvm__sleef4_##name), SYMBOL(rvm__sleef8_##name),
-#define FINITE                                    ALWAYS
-#define BELOW_709                                 ALWAYS
-#define NONZERO                                   ALWAYS
-#define FUNCTION(name, shape, who, error, serves) SYMBOL(rvm_sleef_##name), serves(name)
+#define FUNCTION(name, shape, who, error, serves)                                                                           \
+    SYMBOL(rvm_sleef_##name), RVM__IN_LANES(serves, SYMBOL(rvm__sleef4_##name), SYMBOL(rvm__sleef8_##name), )
 #include "functions.def"
-#undef NEVER
-#undef ALWAYS
-#undef FINITE
-#undef BELOW_709
-#undef NONZERO
 #undef FUNCTION
 #endif
 };
