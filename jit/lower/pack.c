@@ -121,19 +121,49 @@ static void copy(rvm__emit *e, LLVMValueRef to, LLVMValueRef from, LLVMValueRef 
     rvm__at(e, on);
 }
 
+static LLVMValueRef are_few(rvm__emit *e, LLVMValueRef n) {
+    return LLVMBuildICmp(e->k->b, LLVMIntULE, n, rvm__build_int(e->k, RVM__FEW), "");
+}
+
+static LLVMValueRef from_arena(rvm__emit *e, LLVMValueRef n) {
+    LLVMValueRef args[3] = {e->frame.machine, n, rvm__build_int(e->k, 0)};
+    LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", e->k->ptr, 3, args);
+    rvm__exit_if(e, LLVMBuildIsNull(e->k->b, p, ""));
+    return rvm__member(e, p, RVM__ARRAY_HEADER);
+}
+
+/* Few elements stand in an alloca, as those of local arrays do (array.c): it goes where they are read one by one. */
+static LLVMValueRef place_of(rvm__emit *e, LLVMValueRef n) {
+    rvm__build *k = e->k;
+    if (e->u->recursive) return from_arena(e, n);
+    LLVMBasicBlockRef there = rvm__block(e, "many"), on = rvm__block(e, "on"), from[2] = {LLVMGetInsertBlock(k->b)};
+    LLVMValueRef p[2] = {rvm__local(e, LLVMArrayType2(k->i64, RVM__FEW), "row")};
+    LLVMBuildCondBr(k->b, are_few(e, n), on, there);
+    rvm__at(e, there);
+    p[1] = from_arena(e, n);
+    from[1] = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    LLVMValueRef phi = LLVMBuildPhi(k->b, k->ptr, "");
+    LLVMAddIncoming(phi, p, from, 2);
+    return phi;
+}
+
 void rvm__pack(rvm__emit *e, uint16_t array) {
     const rvm__array_ir *a = &e->frame.array[array];
-    rvm__build *k = e->k;
-    LLVMValueRef n = rvm__dimension(e, array, 0), args[3] = {e->frame.machine, n, rvm__build_int(k, 0)};
-    LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
-    rvm__exit_if(e, LLVMBuildIsNull(k->b, p, ""));
-    p = rvm__member(e, p, RVM__ARRAY_HEADER);
-    copy(e, p, rvm__get(e, k->ptr, a->data), n, rvm__stride(e, array, 0));
+    LLVMValueRef n = rvm__dimension(e, array, 0), p = place_of(e, n);
+    copy(e, p, rvm__get(e, e->k->ptr, a->data), n, rvm__stride(e, array, 0));
     rvm__put_at(e, p, a->data);
-    rvm__put_at(e, rvm__build_int(k, sizeof(rvm_value)), a->stride[0]);
+    rvm__put_at(e, rvm__build_int(e->k, sizeof(rvm_value)), a->stride[0]);
 }
 
 void rvm__unpack(rvm__emit *e, uint16_t array) {
     LLVMValueRef args[2] = {e->frame.machine, rvm__dimension(e, array, 0)};
+    LLVMBasicBlockRef many = rvm__block(e, "many"), on = rvm__block(e, "unpacked");
+    LLVMValueRef stands = e->u->recursive ? LLVMConstInt(e->k->i1, 0, false) : are_few(e, args[1]);
+    LLVMBuildCondBr(e->k->b, stands, on, many);
+    rvm__at(e, many);
     rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, on);
 }
