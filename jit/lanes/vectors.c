@@ -95,7 +95,7 @@ static int served_by_sleef(const rvm__group *g, const char *function) {
 }
 
 /* The function that serves a register of lanes (isa/table/functions.h): where 4 ulp are allowed libmvec's, but for ours,
- * which are faster; else SLEEF's. */
+ * which are about as fast and closer; else SLEEF's. */
 static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, char name[80]) {
     const char *function = rvm__function_of(rvm__callee_name(call));
     if (!function || LLVMTypeOf(call) != g->k->f64) return false;
