@@ -40,13 +40,12 @@ double exp10(double x); /* of glibc, which shows it to _GNU_SOURCE alone */
 #undef FUNCTION
 
 /* How SLEEF's set serves: functions.def's words. */
-enum { RVM__ALWAYS, RVM__FINITE, RVM__BELOW_709, RVM__NONZERO, RVM__OURS, RVM__NEVER };
+enum { RVM__ALWAYS, RVM__FINITE, RVM__NONZERO, RVM__OURS, RVM__NEVER };
 
 /* What is said of a function that SLEEF's set has in lanes, too. */
 #define RVM__IN_LANES(serves, ...)   RVM__IN_LANES_##serves(__VA_ARGS__)
 #define RVM__IN_LANES_ALWAYS(...)    __VA_ARGS__
 #define RVM__IN_LANES_FINITE(...)    __VA_ARGS__
-#define RVM__IN_LANES_BELOW_709(...) __VA_ARGS__
 #define RVM__IN_LANES_NONZERO(...)   __VA_ARGS__
 #define RVM__IN_LANES_OURS(...)      __VA_ARGS__
 #define RVM__IN_LANES_NEVER(...)

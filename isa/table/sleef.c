@@ -1,7 +1,7 @@
 /* sleef.c: SLEEF's set, one by one. At some extremes its functions are wrong: there the result is another one's, found by
  * the result that they give, so that the rest pays one comparison (functions.def).
  *
- * exp, sinh and cosh overflow too early: with |x| = 1024 log 2 + t they are 2^1024 or 2^1023 times exp(t), where t is small
+ * sinh and cosh overflow too early: with |x| = 1024 log 2 + t they are 2^1023 times exp(t), where t is small
  * and its first difference exact. pow does likewise: the square of the root, within 3 ulp. log1p, asinh and acosh are
  * infinite where the sum or the square in them overflows: there they are log(x), or log(x) + log 2. lgamma(x) is then
  * x (log(x) - 1). sinpi and cospi lose the sign of zeros, and everything beyond 2^27.
@@ -12,6 +12,7 @@
 #if RVM_SLEEF
 #include <sleef.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define OURS(name) ours_##name
 static double ours_sinpi(double x);
@@ -23,7 +24,6 @@ static double ours_polygamma(int64_t n, double x);
 
 typedef double reals;
 typedef bool which;
-#define SLEEF(name, error) Sleef_finz_##name##d1_##error##purecfma
 static inline reals of(double x) {
     return x;
 }
@@ -33,8 +33,21 @@ static inline reals fused(reals a, reals b, reals c) {
 static inline reals size_of(reals x) {
     return fabs(x);
 }
-static inline which below(reals x, double limit) {
-    return x < limit;
+static inline reals least(reals x, double limit) {
+    return x > limit ? limit : x;
+}
+static inline reals scaled(reals x, reals n) {
+    uint64_t bits, power;
+    memcpy(&bits, &x, sizeof bits), memcpy(&power, &n, sizeof power);
+    bits += power << 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline which below(reals a, reals b) {
+    return a < b;
+}
+static inline bool all(which is) {
+    return is;
 }
 static inline reals chosen(which is, reals a, reals b) {
     return is ? a : b;
@@ -50,12 +63,9 @@ static const double log_2 = 0x1.62e42fefa39efp-1, log_2_low = 0x1.abc9e3b39803fp
 
 /* exp(x) / 2^1023, for x not far from 1024 log 2, or large. */
 static double exp_scaled(double x) {
-    return 2 * Sleef_finz_expd1_u10purecfma((x - 1024 * log_2) - 1024 * log_2_low);
+    return 2 * ours_exp((x - 1024 * log_2) - 1024 * log_2_low);
 }
 
-static double other_exp(double x, double r) {
-    return x < 0 ? r : exp_scaled(x) * 0x1p1023;
-}
 static double other_sinh(double x, double r) {
     return copysign(exp_scaled(fabs(x)) * 0x1p1022, r);
 }
@@ -105,7 +115,6 @@ static double other_cospi(double x, double r) {
         return __builtin_expect(serves(r), true) ? r : OTHER_##shape(name);                                                 \
     }
 #define FINITE(name, shape, error)  UNLESS(name, shape, error, IS_FINITE)
-#define BELOW_709                   FINITE
 #define NONZERO(name, shape, error) UNLESS(name, shape, error, IS_NONZERO)
 #undef OURS
 #define OURS(name, shape, error)                                                                                            \

@@ -19,9 +19,6 @@ static inline reals size_of(reals x) {
 static inline bool any_infinite(reals r) {
     return any(_mm256_cmp_pd(size_of(r), _mm256_set1_pd(INFINITY), _CMP_EQ_OQ));
 }
-static inline bool any_above(reals x, double limit) {
-    return any(_mm256_cmp_pd(x, _mm256_set1_pd(limit), _CMP_GT_OQ));
-}
 static inline bool any_zero_or_far(reals r, reals x) {
     return any(_mm256_or_pd(_mm256_cmp_pd(r, _mm256_setzero_pd(), _CMP_EQ_OQ),
                             _mm256_cmp_pd(size_of(x), _mm256_set1_pd(0x1p27), _CMP_NLT_UQ)));
@@ -34,8 +31,18 @@ static inline reals of(double x) {
 static inline reals fused(reals a, reals b, reals c) {
     return _mm256_fmadd_pd(a, b, c);
 }
-static inline which below(reals x, double limit) {
-    return _mm256_cmp_pd(x, of(limit), _CMP_LT_OQ);
+static inline reals least(reals x, double limit) {
+    return _mm256_min_pd(of(limit), x);
+}
+static inline reals scaled(reals x, reals n) {
+    const __m256i power = _mm256_slli_epi64(_mm256_castpd_si256(n), 52);
+    return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(x), power));
+}
+static inline which below(reals a, reals b) {
+    return _mm256_cmp_pd(a, b, _CMP_LT_OQ);
+}
+static inline bool all(which is) {
+    return _mm256_movemask_pd(is) == 15;
 }
 static inline reals chosen(which is, reals a, reals b) {
     return _mm256_blendv_pd(b, a, is);

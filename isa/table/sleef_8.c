@@ -16,9 +16,6 @@ static inline reals size_of(reals x) {
 static inline bool any_infinite(reals r) {
     return _mm512_cmp_pd_mask(size_of(r), _mm512_set1_pd(INFINITY), _CMP_EQ_OQ);
 }
-static inline bool any_above(reals x, double limit) {
-    return _mm512_cmp_pd_mask(x, _mm512_set1_pd(limit), _CMP_GT_OQ);
-}
 static inline bool any_zero_or_far(reals r, reals x) {
     return _mm512_cmp_pd_mask(r, _mm512_setzero_pd(), _CMP_EQ_OQ) |
            _mm512_cmp_pd_mask(size_of(x), _mm512_set1_pd(0x1p27), _CMP_NLT_UQ);
@@ -31,8 +28,18 @@ static inline reals of(double x) {
 static inline reals fused(reals a, reals b, reals c) {
     return _mm512_fmadd_pd(a, b, c);
 }
-static inline which below(reals x, double limit) {
-    return _mm512_cmp_pd_mask(x, of(limit), _CMP_LT_OQ);
+static inline reals least(reals x, double limit) {
+    return _mm512_min_pd(of(limit), x);
+}
+static inline reals scaled(reals x, reals n) {
+    const __m512i power = _mm512_slli_epi64(_mm512_castpd_si512(n), 52);
+    return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(x), power));
+}
+static inline which below(reals a, reals b) {
+    return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
+}
+static inline bool all(which is) {
+    return is == 255;
 }
 static inline reals chosen(which is, reals a, reals b) {
     return _mm512_mask_blend_pd(is, b, a);
