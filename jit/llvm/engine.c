@@ -45,10 +45,12 @@ static void on_error(void *context, LLVMErrorRef e) {
 }
 
 static void on_diagnostic(LLVMDiagnosticInfoRef d, void *context) {
+    static const char frame[] = "stack frame size ("; /* before it is where, in some versions of LLVM */
     rvm__compiler *c = context;
     char *text = LLVMGetDiagInfoDescription(d);
+    const char *at = strstr(text, frame);
     unsigned long long bytes;
-    if (sscanf(text, "stack frame size (%llu)", &bytes) == 1)
+    if (at && sscanf(at + sizeof frame - 1, "%llu", &bytes) == 1)
         c->stack += bytes;
     else if (LLVMGetDiagInfoSeverity(d) == LLVMDSError)
         snprintf(c->said, sizeof c->said, "%s", text);

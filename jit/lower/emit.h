@@ -89,6 +89,7 @@ typedef struct rvm__array_ir { /* allocas */
     LLVMValueRef home, offset; /* home: 0 where data is an address that the machine can use, else as in vm/native/native.h */
     LLVMValueRef memory;       /* of a local one that need not be in the arena: header and elements; else NULL */
     LLVMValueRef own;          /* it is there, and not a view */
+    LLVMValueRef row;          /* of a view that is copied (pack.c): where few elements stand; or NULL */
     bool few;                  /* but not if it has more elements than RVM__FEW, which is known when it appears */
     uint64_t bytes;            /* of that */
     LLVMValueRef largest;      /* of what its elements became that is not in memory yet (magnitudes.c); or NULL */

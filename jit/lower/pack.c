@@ -133,11 +133,12 @@ static LLVMValueRef from_arena(rvm__emit *e, LLVMValueRef n) {
 }
 
 /* Few elements stand in an alloca, as those of local arrays do (array.c): it goes where they are read one by one. */
-static LLVMValueRef place_of(rvm__emit *e, LLVMValueRef n) {
+static LLVMValueRef place_of(rvm__emit *e, rvm__array_ir *a, LLVMValueRef n) {
     rvm__build *k = e->k;
     if (e->u->recursive) return from_arena(e, n);
+    if (!a->row) a->row = rvm__local(e, LLVMArrayType2(k->i64, RVM__FEW), "row");
     LLVMBasicBlockRef there = rvm__block(e, "many"), on = rvm__block(e, "on"), from[2] = {LLVMGetInsertBlock(k->b)};
-    LLVMValueRef p[2] = {rvm__local(e, LLVMArrayType2(k->i64, RVM__FEW), "row")};
+    LLVMValueRef p[2] = {a->row};
     LLVMBuildCondBr(k->b, are_few(e, n), on, there);
     rvm__at(e, there);
     p[1] = from_arena(e, n);
@@ -150,8 +151,8 @@ static LLVMValueRef place_of(rvm__emit *e, LLVMValueRef n) {
 }
 
 void rvm__pack(rvm__emit *e, uint16_t array) {
-    const rvm__array_ir *a = &e->frame.array[array];
-    LLVMValueRef n = rvm__dimension(e, array, 0), p = place_of(e, n);
+    rvm__array_ir *a = &e->frame.array[array];
+    LLVMValueRef n = rvm__dimension(e, array, 0), p = place_of(e, a, n);
     copy(e, p, rvm__get(e, e->k->ptr, a->data), n, rvm__stride(e, array, 0));
     rvm__put_at(e, p, a->data);
     rvm__put_at(e, rvm__build_int(e->k, sizeof(rvm_value)), a->stride[0]);

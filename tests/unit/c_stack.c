@@ -5,14 +5,14 @@
 
 #include "harness.h"
 
-enum { LETS = 24, DEEP = 9000 };
+enum { LETS = 24, MANY_LETS = 400, DEEP = 9000 };
 
 /* Some values that live across a call of itself; forward and backward the stack is needed. */
-static void write_program(char *to, size_t size) {
+static void write_program(char *to, size_t size, int lets) {
     size_t n = (size_t)snprintf(to, size, "fn deep(y: real, n: i64, x: real)\n    if n > 0\n");
-    for (int k = 0; k < LETS; k++) n += (size_t)snprintf(to + n, size - n, "        let t%d = x / %d + n\n", k, k + 2);
+    for (int k = 0; k < lets; k++) n += (size_t)snprintf(to + n, size - n, "        let t%d = x / %d + n\n", k, k + 2);
     n += (size_t)snprintf(to + n, size - n, "        let m: i64 = n - 1\n        call deep(y, m, x)\n");
-    for (int k = 0; k < LETS; k++) n += (size_t)snprintf(to + n, size - n, "        y += t%d / n\n", k);
+    for (int k = 0; k < lets; k++) n += (size_t)snprintf(to + n, size - n, "        y += t%d / n\n", k);
     n += (size_t)snprintf(to + n, size - n, "    end\nend\n");
     cr_assert(n < size);
 }
@@ -65,7 +65,7 @@ static void check(bool tiers) {
     static char text[1 << 14];
     report rep = {.name = "stack"};
     rvm_jit_options o = rvm_jit_options_default();
-    write_program(text, sizeof text);
+    write_program(text, sizeof text, LETS);
     task t = {.o = rvm_options_default(), .p = assemble_text(text, NULL, &rep)};
     cr_assert(t.p);
     o.cache = "";
@@ -96,6 +96,41 @@ Test(c_stack, in_tiers) {
     check(true);
 }
 
+static void take_size(void *userdata, const rvm_jit_notice *n) {
+    *(size_t *)userdata = n->stack_size;
+}
+
+/* Of the frames of what a program with so many is compiled to; 0 where there is no compiler. */
+static size_t frames_of(int lets) {
+    static char text[1 << 15];
+    report rep = {.name = "stack"};
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_options machine = rvm_options_default();
+    rvm_arg a[] = {rvm_arg_f64(1), rvm_arg_i64(1), rvm_arg_f64(0.75)};
+    rvm_error e = {0};
+    rvm_machine *m;
+    rvm_jit *j;
+    size_t size = 0;
+    write_program(text, sizeof text, lets);
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    o.cache = "";
+    o.tiers = false;
+    o.notice = take_size;
+    o.userdata = &size;
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(p && !rvm_machine_new(p, &machine, &m, &e) && !rvm_jit_attach(j, m, &e) && !rvm_call(m, 0, a, 3, &e), "%s",
+              e.message);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    rvm_program_free(p);
+    return size;
+}
+
+Test(c_stack, frames_are_counted) {
+    const size_t few = frames_of(LETS), many = frames_of(MANY_LETS);
+    cr_assert(many - few >= (MANY_LETS - LETS) * sizeof(rvm_value), "%zu and %zu bytes", few, many);
+}
+
 Test(c_stack, too_small) { /* for any code: it is interpreted, which is said */
 #ifdef __SANITIZE_ADDRESS__
     cr_skip_test("with the sanitizer the interpreter takes more");
@@ -103,7 +138,7 @@ Test(c_stack, too_small) { /* for any code: it is interpreted, which is said */
     static char text[1 << 14];
     report rep = {.name = "stack"};
     rvm_jit_options o = rvm_jit_options_default();
-    write_program(text, sizeof text);
+    write_program(text, sizeof text, LETS);
     task t = {.o = rvm_options_default(), .p = assemble_text(text, NULL, &rep)};
     o.cache = "";
     o.tiers = false;
