@@ -156,7 +156,7 @@ static const struct {
     const char *name;
     uint64_t hash;
 } recorded[] = {
-    {"exp", UINT64_C(0xe7ce3908b91c431a)},    {"exp2", UINT64_C(0xf33be1b5db34a348)},
+    {"exp", UINT64_C(0x2065d406b01b4bfa)},    {"exp2", UINT64_C(0xf33be1b5db34a348)},
     {"exp10", UINT64_C(0x30ad5990e1860361)},  {"expm1", UINT64_C(0x1ced17c71ec5ed9a)},
     {"log", UINT64_C(0xb94eafa45da05a7b)},    {"log2", UINT64_C(0x41f4c31a662eb931)},
     {"log10", UINT64_C(0xabcc2b695e41ed20)},  {"log1p", UINT64_C(0x790d883932a8e681)},
@@ -166,8 +166,8 @@ static const struct {
     {"asin", UINT64_C(0xba081f5eeef0d0a8)},   {"acos", UINT64_C(0x367573a77052a1b2)},
     {"atan", UINT64_C(0x675559465263f173)},   {"atan2", UINT64_C(0x1b2ca21cd0638a07)},
     {"sinpi", UINT64_C(0xd3fea7a8e94d1dac)},  {"cospi", UINT64_C(0x29cfdc091b7b2b4c)},
-    {"sinh", UINT64_C(0x828b05f2750e9c99)},   {"cosh", UINT64_C(0x8f4e28095f8704b0)},
-    {"tanh", UINT64_C(0x66df2584eea160a4)},   {"asinh", UINT64_C(0xb7d583d25194240f)},
+    {"sinh", UINT64_C(0xd3f248c20f83b2ab)},   {"cosh", UINT64_C(0x43b9ae5a3512706f)},
+    {"tanh", UINT64_C(0x7cb94d36a7928304)},   {"asinh", UINT64_C(0xb7d583d25194240f)},
     {"acosh", UINT64_C(0xb679bd2de4c897e3)},  {"atanh", UINT64_C(0x22e3e890902046c7)},
     {"erf", UINT64_C(0xe23719ec012c2150)},    {"erfc", UINT64_C(0x608c67618260ca23)},
     {"lgamma", UINT64_C(0xe8d5c9c419cdaa10)},
@@ -239,7 +239,11 @@ static double error_of(double got, long double truth) {
 
 /* What the names of SLEEF's functions say, and what is ours besides; of lgamma below 0, where it has zeros, absolutely. */
 static double bound_of(const char *name) {
-    return !strcmp(name, "erfc") ? 1.5 : !strcmp(name, "pow") ? 2 : !strcmp(name, "tanh") ? 1.05 : 1.01;
+    return !strcmp(name, "erfc")   ? 1.5
+           : !strcmp(name, "pow")  ? 2
+           : !strcmp(name, "tanh") ? 1.1
+           : !strcmp(name, "exp")  ? 0.85
+                                   : 1.01;
 }
 
 Test(sleef, errors) {
