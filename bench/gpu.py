@@ -164,6 +164,49 @@ def bundle(m, p, n):
     )
 
 
+# ---- the simple hand of ADBench: its Jacobian by 26 parameters, forward ----
+
+
+def hand(n):
+    rng = np.random.default_rng(1)
+    b, v = 22, 544
+    parents = [-1 if m == 0 else m - 1 if m > 2 and (m - 2) % 4 else 0 if m == 1 else 1 for m in range(b)]
+    frames = lambda: 0.1 * rng.normal(size=(b, 3, 4)) + np.eye(3, 4)
+    weights = rng.random((v, b))
+    weights /= weights.sum(1, keepdims=True)
+    X = np.concatenate((0.5 * rng.normal(size=(v, 3)), np.ones((v, 1))), 1)
+    vertex = rng.integers(0, v, n)
+    arrays = (0.5 * rng.normal(size=26), frames(), frames(), weights, X, vertex, rng.normal(size=(n, 3)))
+
+    def misses(np_, theta, relatives, inverses, weights, X, vertex, points):
+        zero, one = 0 * theta[0], 0 * theta[0] + 1
+        matrix = lambda *rows: np_.stack([np_.stack(row) for row in rows])
+        # of 3 by 4 matrices whose last row would be (0, 0, 0, 1)
+        compose = lambda A, B: np_.concatenate((A[:, :3] @ B[:, :3], (A[:, :3] @ B[:, 3] + A[:, 3])[:, None]), 1)
+        absolute = []
+        for m in range(b):
+            joint, first = (3 if m < 2 else (m - 2) % 4), 6 + (m - 2) // 4 * 4
+            flexion = theta[first] if joint == 0 else theta[first + joint + 1] if joint < 3 else zero
+            abduction = theta[first + 1] if joint == 0 else zero
+            cx, sx, cz, sz = np_.cos(flexion), np_.sin(flexion), np_.cos(abduction), np_.sin(abduction)
+            turn = matrix((cz, -sz * cx, sz * sx), (sz, cz * cx, -cz * sx), (zero, sx, cx))
+            turned = np_.concatenate((relatives[m][:, :3] @ turn, relatives[m][:, 3:]), 1)
+            absolute.append(turned if parents[m] < 0 else compose(absolute[parents[m]], turned))
+        T = np_.stack([compose(absolute[m], inverses[m]) for m in range(b)])
+        p = np_.einsum("nm,mkl,nl->nk", weights[vertex], T, X[vertex])
+        r = theta[:3]
+        a = np_.sqrt((r * r).sum())
+        K = matrix((zero, -r[2], r[1]), (r[2], zero, -r[0]), (-r[1], r[0], zero))
+        R = matrix((one, zero, zero), (zero, one, zero), (zero, zero, one)) + np_.sin(a) / a * K + (1 - np_.cos(a)) / a**2 * (K @ K)
+        return points - (p @ R.T + theta[3:6])
+
+    show(
+        f"Hand tracking, simple, {n} points, Jacobian",
+        lambda: with_jax(jax.jacfwd(lambda *a: misses(jnp, *a)), *arrays),
+        lambda: with_torch(torch.func.jacfwd(lambda *a: misses(torch, *a)), *arrays),
+    )
+
+
 # ---- J_2 by its series ----
 
 
@@ -256,6 +299,7 @@ if __name__ == "__main__":
     bundle(49, 7776, 31843)
     bundle(1000, 250000, 1091386)
     bundle(13682, 4456117, 9130000)
+    hand(100000)
     bessel(10000000)
     embedding(1000000)
     orbits(100000, 100)
