@@ -43,11 +43,11 @@ double exp10(double x); /* of glibc, which shows it to _GNU_SOURCE alone */
 enum { RVM__ALWAYS, RVM__FINITE, RVM__NONZERO, RVM__OURS, RVM__NEVER };
 
 /* What is said of a function that SLEEF's set has in lanes, too. */
-#define RVM__IN_LANES(serves, ...)   RVM__IN_LANES_##serves(__VA_ARGS__)
-#define RVM__IN_LANES_ALWAYS(...)    __VA_ARGS__
-#define RVM__IN_LANES_FINITE(...)    __VA_ARGS__
-#define RVM__IN_LANES_NONZERO(...)   __VA_ARGS__
-#define RVM__IN_LANES_OURS(...)      __VA_ARGS__
+#define RVM__IN_LANES(serves, ...) RVM__IN_LANES_##serves(__VA_ARGS__)
+#define RVM__IN_LANES_ALWAYS(...)  __VA_ARGS__
+#define RVM__IN_LANES_FINITE(...)  __VA_ARGS__
+#define RVM__IN_LANES_NONZERO(...) __VA_ARGS__
+#define RVM__IN_LANES_OURS(...)    __VA_ARGS__
 #define RVM__IN_LANES_NEVER(...)
 
 /* Exact ones. */
