@@ -1,8 +1,10 @@
 /* sums.cu: what the instances of a kernel add, put together, and where they have changed an array: kernels behind that kernel.
  *
- * sums.ptx is made of it, once, and belongs to the tree, so that no toolkit is needed:
+ * sums.ptx is made of it, once, and belongs to the tree, so that no toolkit is needed. Its first line has the hash of what
+ * it was made of (tests/sums.sh):
  *
- *     nvcc -ptx -arch=compute_75 -fmad=false -o - cuda/sums.cu | sed 's|^.version 9.0|.version 7.3|' >cuda/sums.ptx
+ *     { sha256sum cuda/sums.cu | sed 's|^|// |'
+ *       nvcc -ptx -arch=compute_75 -fmad=false -o - cuda/sums.cu | sed 's|^.version 9.0|.version 7.3|'; } >cuda/sums.ptx
  */
 #ifdef __CUDACC__ /* else who includes it says what these are (tests/grid) */
 #define KERNEL extern "C" __global__ void
