@@ -560,6 +560,9 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
     if ((unsigned)form > RVM_JIT_PTX)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no form of code has number %d", (int)form);
+    if (o.exact && form == RVM_JIT_PTX)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                         "there are no kernels: what restores every bit keeps each update in the order of the program");
     what.one_way = is_one_way(&o);
     if (o.exact) in_order(&what, NULL, direction < 0, false);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);

@@ -172,6 +172,7 @@ rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const rvm__plan *p, LLVMValueRef
     rvm__build *k = e->k;
     rvm__block_kernel *made = NULL;
     const char *why = p->why ? p->why : p->guarded ? "roles in it are enforced while it runs" : NULL;
+    if (!e->u->w->unchecked) why = "its code is checked, and kernels are of unchecked code alone";
     if (!why && !rvm__is_instance(e, pc)) why = "what it calls, or a trail that it keeps, is the machine's";
     if (!why) why = why_ordered(e, p);
     rvm__instance *o = why ? NULL : rvm__instance_of(e, pc);

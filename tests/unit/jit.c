@@ -465,6 +465,43 @@ Test(jit, printed) {
     end(&f);
 }
 
+/* Kernels are of unchecked code: of other, each block is named, with the reason. */
+Test(jit, printed_kernels) {
+    static const char block[] = "fn f(y: real[n], x: real[n])\n"
+                                "    parallel i in 0..n\n"
+                                "        y[i] += x[i]\n"
+                                "    end\n"
+                                "end\n";
+    const struct {
+        bool unchecked, trust, exact;
+        rvm_trail trail;
+        const char *said;
+    } rows[] = {
+        {.said = "line 2: its code is checked"},
+        {.trust = true, .said = "line 2: its code is checked"},
+        {.trail = RVM_TRAIL_OFF, .said = "line 2: its code is checked"},
+        {.trust = true, .trail = RVM_TRAIL_OFF, .said = "line 2: its code is checked"},
+        {.exact = true, .said = "restores every bit"},
+        {.unchecked = true, .exact = true, .said = "restores every bit"},
+    };
+    fixture f;
+    report rep = {.name = "block"};
+    begin(&f);
+    rvm_program_free(f.p);
+    cr_assert(f.p = assemble_text(block, NULL, &rep));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char *printed;
+        rvm_options o = rvm_options_default();
+        o.unchecked = rows[k].unchecked, o.trust = rows[k].trust, o.exact = rows[k].exact;
+        if (rows[k].trail) o.trail = rows[k].trail;
+        const rvm_status st = dump(&f, 0, 1, RVM_JIT_PTX, &o, &printed);
+        cr_expect(st == RVM_ERR_UNSUPPORTED && strstr(e.message, rows[k].said) && !strstr(printed, ".entry"),
+                  "row %zu: %d: %s", k, (int)st, e.message);
+        free(printed);
+    }
+    end(&f);
+}
+
 /* ---- what cannot turn back ---- */
 
 /* `unused` is dead: it is made for nothing but to be taken back. */
