@@ -37,6 +37,23 @@ done
 run --engine=auto >"$scratch/got" 2>&1 || bad "--engine=auto fails"
 cmp -s "$scratch/expected" "$scratch/got" || bad "--engine=auto: other results"
 run --engine=auto --device 0 >"$scratch/got" 2>&1 && bad "--device goes with auto"
+# Kernels that call elementary functions, of which the command shows none to what it loads; nothing of them is left behind.
+cat >"$scratch/e.rasm" <<'END'
+fn f(s: real, y: real[n], x: real[n])
+    parallel i in 0..n
+        y[i] += exp(x[i]) + polygamma(1, 2 + x[i])
+        s += tanh(x[i])
+    end
+end
+END
+mkdir "$scratch/tmp"
+for math in libm sleef; do
+    functions() { "$rvm" run "$scratch/e.rasm" f s=0 y=[1,2,3] x=[.5,.25,.125] --unchecked --math "$math" "$@"; }
+    functions --engine=interp >"$scratch/expected" 2>"$scratch/said" || { grep -q SLEEF "$scratch/said" && continue; }
+    TMPDIR="$scratch/tmp" functions --engine=cuda --verbose >"$scratch/got" 2>"$scratch/said" || bad "functions of $math: $(cat "$scratch/said")"
+    cmp -s "$scratch/expected" "$scratch/got" || bad "functions of $math: other results"
+    ls "$scratch"/tmp/* >/dev/null 2>&1 && bad "files are left: $(ls "$scratch/tmp")"
+done
 refused() { # value, what is said
     run --engine=cuda --device "$1" >"$scratch/got" 2>&1
     [ $? -eq 2 ] || bad "--device '$1' is no wrong usage"

@@ -21,6 +21,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "functions.h"
+
 #define EXPORT __attribute__((visibility("default")))
 EXPORT extern const int rvm_grid;
 const int rvm_grid = 1;
@@ -327,28 +329,48 @@ typedef struct linked {
     char object[];
 } linked;
 
+/* What kernels call of elementary functions: named here, they are linked into this file, in whose scope kernels are. */
+#define LIBM(name)
+#define OWN(name)                                 (void (*)(void)) rvm_##name,
+#define FUNCTION(name, shape, who, error, serves) who(name)
+__attribute__((used)) static void (*const functions_of_programs[])(void) = {
+#include "functions.def"
+#undef LIBM
+#undef OWN
+#undef FUNCTION
+#if RVM_SLEEF
+#define FUNCTION(name, shape, who, error, serves) (void (*)(void)) rvm_sleef_##name,
+#include "functions.def"
+#undef FUNCTION
+#endif
+};
+
 static void *link_object(const char *object) {
     static linked *all;
-    char from[] = "/tmp/rvm_grid_XXXXXX.o", to[sizeof from + 4], command[1000];
+    const char *folder = getenv("TMPDIR");
+    char from[300], to[sizeof from + 4], command[2000];
     Dl_info self;
     const size_t size = size_of(object);
     for (const linked *l = all; l; l = l->next)
         if (l->size == size && !memcmp(l->object, object, size)) return l->library;
+    if (snprintf(from, sizeof from, "%s/rvm_grid_XXXXXX.o", folder ? folder : "/tmp") >= (int)sizeof from)
+        die("TMPDIR is too long");
     const int fd = mkstemps(from, 2);
     dladdr(&rvm_grid, &self);
     snprintf(to, sizeof to, "%s.so", from);
-    if (fd < 0 || write(fd, object, size) != (ssize_t)size) die("an object cannot be written");
+    if (fd < 0) die("an object cannot be written");
+    const bool written = write(fd, object, size) == (ssize_t)size;
     close(fd);
     snprintf(command, sizeof command, "exec ld -shared -o %s %s %s %s", to, from, self.dli_fname, RVM_COMPILER_RUNTIME);
-    if (system(command)) die("an object cannot be linked");
-    void *library = dlopen(to, RTLD_NOW | RTLD_LOCAL);
-    if (!library) die(dlerror());
-    unlink(from);
+    const bool made = written && !system(command);
+    void *library = made ? dlopen(to, RTLD_NOW | RTLD_LOCAL) : NULL;
+    unlink(from); /* whatever came of it */
     unlink(to);
-    linked *const made = malloc(sizeof *made + size);
-    *made = (linked){all, library, size};
-    memcpy(made->object, object, size);
-    all = made;
+    if (!library) die(made ? dlerror() : written ? "an object cannot be linked" : "an object cannot be written");
+    linked *const one = malloc(sizeof *one + size);
+    *one = (linked){all, library, size};
+    memcpy(one->object, object, size);
+    all = one;
     return library;
 }
 
