@@ -50,10 +50,6 @@ static rvm_status make(rvm_cuda *c, uint64_t p, size_t n, rvm_cuda_array **out, 
     return RVM_OK;
 }
 
-static rvm_status is_lost(rvm_error *err) {
-    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device is lost");
-}
-
 rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **out, rvm_error *err) {
     RVM__NEEDS(c, out);
     *out = NULL;
@@ -62,7 +58,7 @@ rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **out, rvm_e
     if (status) return status;
     rvm_cuda_array *a = *out;
     if (!rvm__cuda_enter(c))
-        status = is_lost(err);
+        status = rvm__cuda_fail_lost(c, err);
     else {
         const size_t bytes = bytes_of(a) + !n;
         int code = c->d->allocate(&a->p, bytes);
@@ -143,7 +139,7 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
 
 uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err) {
     if (on == a->c) return for_own_kernel(a, changes, err);
-    if (!rvm__cuda_enter(a->c)) return is_lost(err), 0;
+    if (!rvm__cuda_enter(a->c)) return rvm__cuda_fail_lost(a->c, err), 0;
     const uint64_t p = for_own_kernel(a, false, err);
     rvm__cuda_leave(a->c);
     return p ? rvm__cuda_mirror(on, &a->mirrors, p, bytes_of(a) + !a->n, err) : 0;
@@ -153,7 +149,7 @@ bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err) {
     rvm_cuda *c = a->c;
     if (!a->here) {
         if (mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE)) return rvm__fail_memory(err), false;
-        if (c->spoilt) return is_lost(err), false;
+        if (c->spoilt) return rvm__cuda_fail_lost(c, err), false;
         const int code = a->n ? c->d->download(a->data, a->p, bytes_of(a), c->stream) : 0;
         if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
         c->totals.downloaded += bytes_of(a);
@@ -256,7 +252,7 @@ static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void
                n * sizeof(rvm_value));
         return RVM_OK;
     }
-    if (!rvm__cuda_enter(c)) return is_lost(err);
+    if (!rvm__cuda_enter(c)) return rvm__cuda_fail_lost(c, err);
     const uint64_t p = for_own_kernel(a, from != NULL, err), at = p + first * sizeof(rvm_value);
     const size_t bytes = n * sizeof(rvm_value);
     int code = 0;

@@ -36,6 +36,7 @@ rvm_status rvm__driver_fail(const rvm__driver *d, int code, const char *doing, r
 /* Numbers of the driver's interface. */
 enum {
     CUDA_OUT_OF_MEMORY = 2,
+    CUDA_TIMEOUT = 702,
     CUDA_CLOCK = 13,
     CUDA_MULTIPROCESSORS = 16,
     CUDA_MAJOR = 75,
@@ -87,8 +88,10 @@ struct rvm_cuda {
     int device, multiprocessors, shared; /* shared: bytes that a CTA may have */
     void *context, *stream, *events[2];
     bool own_stream;
-    rvm_status lost; /* the device fails for good */
-    bool spoilt;     /* and what a block has changed of arrays that stay could not be taken back: nobody is to read them */
+    rvm_status lost; /* the device fails for good: why, and */
+    char why_lost[200];
+    uint32_t lost_at; /* the line of the block that it ran; 0: none */
+    bool spoilt;      /* and what a block has changed of arrays that stay could not be taken back: nobody is to read them */
     rvm__buffer *buffers;
     rvm__device_code *codes;
     void *sums, *sum_terms, *sum_copies, *sum_log, *find_changes; /* the module of sums.ptx, and its kernels */
@@ -102,6 +105,7 @@ struct rvm_cuda {
     void *staging; /* on the host, for what comes back, so that it does at once or not at all */
     size_t staging_size;
     rvm_cuda_totals totals;
+    uint32_t line; /* of the block that runs; 0: none; of the first device */
 };
 extern const char *const rvm__sums_ptx;
 
@@ -110,6 +114,7 @@ bool rvm__cuda_enter(rvm_cuda *c);
 void rvm__cuda_leave(rvm_cuda *c);
 /* Whether it failed; then err says so, and what is lost for good is noted. */
 bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err);
+rvm_status rvm__cuda_fail_lost(const rvm_cuda *c, rvm_error *err); /* it is, or one of its others: UNSUPPORTED, why */
 void rvm__cuda_spoil(rvm_cuda *c); /* an array that stays there is neither as it was nor as it should be */
 
 /* ---- code.c ---- */

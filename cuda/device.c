@@ -66,7 +66,6 @@ static rvm_status open_device(rvm_cuda *c, rvm_error *err) {
                          about.major, about.minor);
     c->multiprocessors = about.multiprocessors;
     if (d->device_attribute(&c->shared, CUDA_SHARED, c->device)) c->shared = 0;
-    if (d->device_attribute(&c->shared, CUDA_SHARED, c->device)) c->shared = 0;
     status = rvm__driver_fail(d, d->context_retain(&c->context, c->device), "its context is made", err);
     if (!status) c->d = d;
     return status;

@@ -83,6 +83,7 @@ rvm_status rvm__driver_fail(const rvm__driver *d, int code, const char *doing, r
     if (d->error_text(code, &text)) text = NULL;
     if (code == CUDA_OUT_OF_MEMORY)
         return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "the device is out of memory when %s", doing);
-    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device fails when %s: %s (%s)", doing,
-                     text ? text : "for an unknown reason", name ? name : "an unknown error");
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device fails when %s: %.100s (%.60s, %d)%s", doing,
+                     text ? text : "for an unknown reason", name ? name : "an unknown error", code,
+                     code == CUDA_TIMEOUT ? ": it ran longer than the watchdog of a device that has a screen lets it" : "");
 }

@@ -27,7 +27,7 @@ static bool is_there(rvm_cuda *c, rvm__local *l, rvm_error *err) {
 
 /* On the first device. */
 static bool find_on_first(rvm_cuda *c, rvm__local *l, rvm_error *err) {
-    if (!rvm__cuda_enter(c)) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the first device is lost"), false;
+    if (!rvm__cuda_enter(c)) return rvm__cuda_fail_lost(c, err), false;
     const bool good = is_there(c, l, err);
     rvm__cuda_leave(c);
     return good;
@@ -43,7 +43,7 @@ uint64_t rvm__cuda_local_for_kernel(rvm_cuda *on, rvm__local *l, bool changes, r
 /* Where host code reads it. */
 static bool come_home(rvm_cuda *c, rvm__local *l, rvm_error *err) {
     if (l->on_host) return true;
-    if (c->spoilt) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device is lost"), false;
+    if (c->spoilt) return rvm__cuda_fail_lost(c, err), false;
     const int code = c->d->download(l->data, l->buffer->p, l->bytes, c->stream);
     if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
     c->totals.downloaded += l->bytes;

@@ -46,10 +46,11 @@ static bool is_lost(rvm_cuda *c, const rvm__native_job *job) {
     return false;
 }
 
-static const char *why_not(rvm_cuda *c, const rvm__native_job *job) {
+/* err: room for a text. */
+static const char *why_not(rvm_cuda *c, const rvm__native_job *job, rvm_error *err) {
     if (!job->kernel || !(job->kernel->code || job->kernel->nested)) return "it is no kernel";
     if (!c->d && c->lost) return "no device could be opened";
-    if ((c->d && !rvm__cuda_alive(c, 0)) || (c->lost && is_lost(c, job))) return "the device is lost";
+    if ((c->d && !rvm__cuda_alive(c, 0)) || (c->lost && is_lost(c, job))) return rvm__cuda_fail_lost(c, err), err->message;
     if (job->checked) return "sums of fix are checked";
     if (job->kernel->work * job->count < c->o.least) return "it is too small";
     if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS)
@@ -114,8 +115,10 @@ static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__na
     const unsigned devices = rvm__cuda_devices_for(&r, &why);
     r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
     rvm__cuda_range_begin(m, job->kernel);
+    c->line = (uint32_t)job->kernel->line;
     const bool done = devices > 1 ? run_on_several(&r, devices) : run_on_one(&r);
     rvm__cuda_range_end();
+    c->line = 0;
     if (done && why) say(c->totals.why_one, sizeof c->totals.why_one, job, why);
     c->totals.blocks += done;
     return done;
@@ -152,9 +155,9 @@ static void home(rvm_machine *m, rvm__native *n, const rvm__native_use *uses, ui
 
 static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
     rvm_cuda *c = m->jit.device;
-    rvm_error err = {0};
+    rvm_error err = {0}, lost;
     rvm__cuda_settle(c);
-    const char *why = why_not(c, job);
+    const char *why = why_not(c, job, &lost);
     if (job->within && !share(c, job)) return give_up(m, n);
     if (!why && c->chooser) why = rvm__cuda_choose(c, job);
     if (!why && !rvm__cuda_open(c, &err)) {

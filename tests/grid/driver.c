@@ -73,6 +73,20 @@ static int fails(const char *name) {
     return strcmp(name, "allocate") == 0 ? 2 : (int)setting("RVM_GRID_ERROR", 719);
 }
 
+typedef struct known_error {
+    int number;
+    const char *name, *text;
+} known_error;
+static const known_error *error_of(int number) {
+    static const known_error errors[] = {{2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+                                         {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+                                         {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+                                         {0, "CUDA_ERROR", "it was asked to fail"}};
+    const known_error *e = errors;
+    while (e->number && e->number != number) e++;
+    return e;
+}
+
 /* ---- threads as fibers ---- */
 
 /* Where one stopped. Elsewhere swapcontext serves, which is slow: it calls the system. */
@@ -625,8 +639,8 @@ SETS(cuEventCreate, event, (void *)&current()->event, void **event, unsigned fla
 OWNED(cuEventDestroy_v2, event, void *event)
 OWNED(cuEventRecord, stream, void *event, void *stream)
 SETS(cuEventElapsedTime, milliseconds, 1.0F, float *milliseconds, void *begin_event, void *end_event)
-SETS(cuGetErrorName, name, error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR", int error, const char **name)
-SETS(cuGetErrorString, text, error == 2 ? "out of memory" : "it was asked to fail", int error, const char **text)
+SETS(cuGetErrorName, name, error_of(error)->name, int error, const char **name)
+SETS(cuGetErrorString, text, error_of(error)->text, int error, const char **text)
 
 EXPORT int cuCtxPushCurrent_v2(void *context_entered);
 int cuCtxPushCurrent_v2(void *context_entered) {

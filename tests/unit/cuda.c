@@ -200,24 +200,37 @@ Test(cuda, a_module_fails) {
     fail_each("module_load", 3);
 }
 
-Test(cuda, says_why) {
+/* A device that is lost: each block from then on says where and why. */
+static void lose(const char *number, const char *said) {
     rvm_cuda_totals t;
     rvm_arg a[5];
     double out;
     fixture *f = malloc(sizeof *f);
     use_grid();
-    setenv("RVM_GRID_FAIL", "launch:1", 1);
+    setenv("RVM_GRID_FAIL", "launch:1", 1), setenv("RVM_GRID_ERROR", number, 1), setenv("RVM_GRID_RESET", "1", 1);
     if (begin(f) && !open_device(f)) {
         cr_assert(!run_cost(f, a, &out));
         rvm_cuda_stats(f->c, &t);
         cr_assert(t.on_host == 1 && !t.blocks && strstr(t.why, "line 8: the device fails when a kernel is launched"), "%s",
                   t.why);
-        cr_assert(!run_cost(f, a, &out)); /* it is lost */
-        rvm_cuda_stats(f->c, &t);
-        cr_assert(strstr(t.why, "the device is lost"), "%s", t.why);
+        cr_assert(strstr(t.why, said), "%s: %s", number, t.why);
+        for (int k = 0; k < 2; k++) {
+            cr_assert(!run_cost(f, a, &out));
+            rvm_cuda_stats(f->c, &t);
+            cr_assert(strstr(t.why, "line 8: the device is lost since line 8: the device fails when a kernel is launched"),
+                      "%s", t.why);
+            cr_assert(strstr(t.why, said), "%s: %s", number, t.why);
+        }
     }
     end(f);
     free(f);
+}
+
+Test(cuda, says_why) {
+    lose("700", "(CUDA_ERROR, 700)");
+    lose("702", "the launch timed out and was terminated (CUDA_ERROR_LAUNCH_TIMEOUT, 702): it ran longer than the watchdog");
+    lose("719", "unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED, 719)");
+    lose("999", "(CUDA_ERROR, 999)");
 }
 
 Test(cuda, an_instance_fails) {
