@@ -220,6 +220,8 @@ rvm_status rvm__cuda_enter_run(rvm_machine *m) {
     const uint32_t fn = m->bound.entry;
     rvm_error why;
     bool good = true;
+    const char *why_none = rvm__why_no_kernels(m);
+    if (why_none) c->totals.why_none = why_none;
     if (!c->arrays) return RVM_OK;
     if (m->jit.outside_of != fn + 1 && !know_outside(m, fn)) return RVM_ERR_MEMORY;
     if (!rvm__cuda_enter(c)) return RVM_ERR_UNSUPPORTED;

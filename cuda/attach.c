@@ -48,6 +48,7 @@ void rvm_cuda_free(rvm_cuda *c) {
     while (c->arrays) rvm_cuda_array_free(c->arrays);
     for (unsigned k = 0; k < c->nothers; k++) rvm__cuda_drop(c->others[k]);
     rvm__chooser_free(c);
+    rvm__cuda_free_blocks(c);
     rvm__cuda_drop(c);
 }
 

@@ -128,6 +128,7 @@ static bool launch_kernel(rvm__block_run *r, uint64_t first, uint64_t n, uint64_
     count += RVM__KERNEL_LAUNCH;
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
+    if (r->number != RVM__NO_BLOCK) r->c->first->blocks[r->number].launches++;
     const int code = r->c->d->launch(r->kernel->function, shape.ctas, 1, 1, shape.threads, 1, 1, shape.shared, r->c->stream,
                                      params, NULL);
     r->launched |= !code;
@@ -240,6 +241,7 @@ bool rvm__cuda_wait_piece(rvm__block_run *r) {
     if (failed(r, c->d->event_seconds(&ms, c->events[0], c->events[1]), "it is timed")) return false;
     rvm__cuda_nested_learn(r);
     c->totals.kernels += 1e-3 * (double)ms;
+    if (r->number != RVM__NO_BLOCK) c->first->blocks[r->number].seconds += 1e-3 * (double)ms;
     r->done += r->n;
     adapt(r, 1e-3 * (double)ms);
     return true;

@@ -10,6 +10,7 @@
  *   split.c    on several devices          merge.c    what these changed, put together
  *   changes.c  where they changed arrays   mirror.c   arrays that stay, on another device
  *   choose.c   where a block is faster     totals.c   what was done
+ *                                          blocks.c   and for which blocks
  *   device.c   devices, opened             attach.c   an rvm_cuda
  *   sums.cu    kernels that put sums together, as sums.ptx
  *   ranges.c   blocks, as Nsight shows them
@@ -105,6 +106,8 @@ struct rvm_cuda {
     void *staging; /* on the host, for what comes back, so that it does at once or not at all */
     size_t staging_size;
     rvm_cuda_totals totals;
+    rvm_cuda_block *blocks; /* of the first device, nblocks, with room for `capacity` */
+    size_t nblocks, capacity;
     uint32_t line; /* of the block that runs; 0: none; of the first device */
 };
 extern const char *const rvm__sums_ptx;
@@ -198,6 +201,12 @@ void rvm__cuda_hold(rvm_machine *m, const char *data, uint64_t n);
 void rvm__cuda_let_go(rvm_machine *m);
 rvm_status rvm__cuda_leave_run(rvm_machine *m);
 
+/* ---- blocks.c ---- */
+enum { RVM__NO_BLOCK = -1 };
+/* The number of the job's block among c's; RVM__NO_BLOCK: out of memory, nobody counts it. */
+long rvm__cuda_block_of(rvm_cuda *c, const rvm_machine *m, const rvm__native_job *job);
+void rvm__cuda_free_blocks(rvm_cuda *c);
+
 /* ---- ranges.c ---- */
 void rvm__cuda_range_begin(const rvm_machine *m, const rvm__native_kernel *k); /* in one thread, nested */
 void rvm__cuda_range_end(void);
@@ -233,6 +242,7 @@ typedef struct rvm__block_run {
     rvm__loaded_kernel *kernel;
     rvm__place *places;
     uint64_t first, width, period, count; /* the first three: whole chunks, or all that there are; count: of all periods */
+    long number;                          /* of the block, among those that are counted */
     uint64_t done, at, n, each;           /* instances that are done; the piece's first, and how many; the next one's */
     bool apart;                           /* sums of elements go to `chunks`, not to the elements */
     bool cleared;                         /* the control block has been, for this try: what it says is of it */

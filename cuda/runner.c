@@ -109,6 +109,7 @@ static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__na
     const uint64_t all = job->count + !job->count;
     rvm__block_run r = {.c = c, .m = m, .job = job, .k = kind_of(c, job), .native = n, .err = err};
     const char *why;
+    r.number = rvm__cuda_block_of(c, m, job);
     r.count = job->count;
     r.width = r.period = all;
     rvm__cuda_plan_copies(&r);
@@ -121,6 +122,7 @@ static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__na
     c->line = 0;
     if (done && why) say(c->totals.why_one, sizeof c->totals.why_one, job, why);
     c->totals.blocks += done;
+    if (r.number != RVM__NO_BLOCK) c->blocks[r.number].runs += done;
     return done;
 }
 

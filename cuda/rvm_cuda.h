@@ -130,9 +130,20 @@ typedef struct rvm_cuda_totals {   /* since it was made, of all its devices */
     double kernels;                /* seconds of kernels, on the device */
     char why[300];                 /* the last that did not run there: "line 12: ..", or empty */
     char why_one[300];             /* of several devices: the last block that ran on one alone: likewise */
-    int registers, local_bytes;    /* of the last kernel that was loaded, a thread */
+    const char *why_none;       /* the last run none of whose blocks could run there: why, a constant; NULL: none was so */
+    int registers, local_bytes; /* of the last kernel that was loaded, a thread */
 } rvm_cuda_totals;
 RVM_API void rvm_cuda_stats(const rvm_cuda *c, rvm_cuda_totals *out);
+
+typedef struct rvm_cuda_block {   /* a parallel block of the source in a function, since the rvm_cuda was made */
+    char file[120], function[80]; /* what is longer ends early; file: "": it is not known */
+    uint32_t line;
+    uint64_t runs, launches; /* of it that ended well on devices; of its kernels */
+    double seconds;          /* of kernels and of sums behind them, by the device's events, of all its devices */
+} rvm_cuda_block;
+/* Those that ran on devices: their number; the first n of them, in the order in which they ran first, to `out`, which may be
+ * NULL where n is 0. */
+RVM_API size_t rvm_cuda_blocks(const rvm_cuda *c, rvm_cuda_block *out, size_t n);
 
 #ifdef __cplusplus
 }

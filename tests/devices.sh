@@ -52,8 +52,21 @@ for math in libm sleef; do
     functions --engine=interp >"$scratch/expected" 2>"$scratch/said" || { grep -q SLEEF "$scratch/said" && continue; }
     TMPDIR="$scratch/tmp" functions --engine=cuda --verbose >"$scratch/got" 2>"$scratch/said" || bad "functions of $math: $(cat "$scratch/said")"
     cmp -s "$scratch/expected" "$scratch/got" || bad "functions of $math: other results"
+    grep -q "e.rasm:2: f: 1 times on a device, [0-9]* launches, [0-9.]* ms" "$scratch/said" || bad "functions of $math: $(cat "$scratch/said")"
     ls "$scratch"/tmp/* >/dev/null 2>&1 && bad "files are left: $(ls "$scratch/tmp")"
 done
+# What keeps all blocks on the host is said where a device was asked for
+stays() { # what is said, command and options
+    said=$1 command=$2
+    shift 2
+    "$rvm" "$command" "$scratch/f.rasm" f s=0 "y=$y" "x=$x" --engine=cuda --verbose "$@" >"$scratch/got" 2>"$scratch/said" || bad "$command $*: $(cat "$scratch/said")"
+    grep -q "no parallel block of a run may be a kernel: $said" "$scratch/said" || bad "$command $*: $(cat "$scratch/said")"
+}
+stays "it is checked" run
+stays "its instructions are counted for a profile" profile --unchecked
+stays "it restores every bit" run --exact --unchecked
+run --engine=cuda --verbose 2>&1 | grep -q "may be a kernel" && bad "a kernel runs, and none may"
+run --engine=auto --exact --verbose 2>&1 | grep -q "may be a kernel" && bad "nobody asked for a device"
 refused() { # value, what is said
     run --engine=cuda --device "$1" >"$scratch/got" 2>&1
     [ $? -eq 2 ] || bad "--device '$1' is no wrong usage"

@@ -118,7 +118,6 @@ static rvm_status open_device(tool *t) {
         return st;
     } else
         say(t, "no device: %s", why.message);
-    if (!st && !t->o.unchecked) say(t, "parallel blocks run on the host: they are checked (--unchecked)");
     return RVM_OK;
 }
 
@@ -127,6 +126,16 @@ static void find_device(tool *t) {
     rvm_cuda_options o = rvm_cuda_options_default();
     o.automatic = true;
     rvm_cuda_new(&o, &t->cuda, NULL);
+}
+
+static void tell_blocks(const tool *t) {
+    size_t n = rvm_cuda_blocks(t->cuda, NULL, 0);
+    rvm_cuda_block *b = t->o.verbose ? calloc(n + 1, sizeof *b) : NULL;
+    n = rvm_cuda_blocks(t->cuda, b, n);
+    for (size_t k = 0; b && k < n; k++)
+        say(t, "%s:%u: %s: %" PRIu64 " times on a device, %" PRIu64 " launches, %.3f ms", *b[k].file ? b[k].file : "?",
+            b[k].line, b[k].function, b[k].runs, b[k].launches, 1e3 * b[k].seconds);
+    free(b);
 }
 
 static void tell_device(const tool *t) {
@@ -145,7 +154,9 @@ static void tell_device(const tool *t) {
     if (rvm_cuda_devices(t->cuda, NULL, 0) > 1)
         say(t, "%" PRIu64 " of these on several devices, %.3f MB from one to another%s%s", s.split, 1e-6 * (double)s.across,
             *s.why_one ? "; the last on one: " : "", s.why_one);
+    tell_blocks(t);
     if (s.on_host) say(t, "%" PRIu64 " parallel blocks on the host, the last: %s", s.on_host, s.why);
+    if (s.why_none && option_given(&t->o, engine)) say(t, "no parallel block of a run may be a kernel: %s", s.why_none);
 }
 
 /* For the interpreter, too: a name that is none is one in any case. */

@@ -210,7 +210,7 @@ static bool may_go_together(const rvm_machine *m) {
 }
 
 static uint8_t kernels_of(const rvm_machine *m) {
-    return m->jit.device_code && m->o.unchecked && may_go_together(m) ? m->jit.device_code : RVM__NO_KERNELS;
+    return m->jit.device_code && !rvm__why_no_kernels(m) ? m->jit.device_code : RVM__NO_KERNELS;
 }
 
 /* What has no exits may turn loops around (jit/lower/loop_reversal.h), which is for elements that differ. */
@@ -324,7 +324,7 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
-        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) || r->what.trust != trusts(m) ||
+        r->what.device != kernels_of(m) || r->what.trust != trusts(m) ||
         (!m->o.exact && (r->what.lanes != in_lanes(a) || r->what.threads != in_threads(a))) ||
         (m->o.exact && (r->what.restoring != at->restoring || r->what.inside != at->inside)) ||
         f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))

@@ -8,6 +8,7 @@ void try_cuda(void) {
     rvm_cuda_array *a = NULL, *one = (rvm_cuda_array *)(void *)&e;
     rvm_cuda_totals totals = {.blocks = 1};
     rvm_cuda_device about;
+    rvm_cuda_block block;
     rvm_cuda_options o = rvm_cuda_options_default();
     int n;
     const bool is = rvm_cuda_new(&o, &c, &e) == RVM_OK;
@@ -44,5 +45,7 @@ void try_cuda(void) {
     UNTOLD(rvm_cuda_array_download, NULL, 0, 1, x, NULL);
     HARMLESS(rvm_cuda_stats, c, (rvm_cuda_stats(NULL, &totals), !totals.blocks));
     HARMLESS(rvm_cuda_stats, out, (rvm_cuda_stats(some, NULL), true));
+    HARMLESS(rvm_cuda_blocks, c, rvm_cuda_blocks(NULL, &block, 1) == 0);
+    HARMLESS(rvm_cuda_blocks, out, !is || rvm_cuda_blocks(c, NULL, 1) == 0);
     rvm_cuda_free(c);
 }

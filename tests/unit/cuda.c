@@ -233,6 +233,70 @@ Test(cuda, says_why) {
     lose("999", "(CUDA_ERROR, 999)");
 }
 
+/* What each block of the source took there. */
+Test(cuda, blocks) {
+    rvm_cuda_block b[3];
+    rvm_cuda_totals t;
+    rvm_arg a[5];
+    double out;
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (begin(f) && !open_device(f)) {
+        cr_assert(!rvm_cuda_blocks(f->c, b, 3));
+        for (int k = 0; k < 3; k++) cr_assert(!run_cost(f, a, &out));
+        rvm_arg r[2] = {rvm_arg_array_f64(f->r, 1, (int64_t[]){N}), rvm_arg_array_f64(f->x, 1, (int64_t[]){N})};
+        cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "outside"), r, 2, &f->e));
+        rvm_cuda_stats(f->c, &t);
+        cr_assert(rvm_cuda_blocks(f->c, NULL, 0) == 2 && rvm_cuda_blocks(f->c, b, 1) == 2);
+        cr_assert(rvm_cuda_blocks(f->c, b, 3) == 2);
+        cr_assert(!strcmp(b[0].file, "t") && !strcmp(b[0].function, "cost") && b[0].line == 8 && b[0].runs == 3);
+        cr_assert(!strcmp(b[1].file, "t") && !strcmp(b[1].function, "outside") && b[1].line == 21 && b[1].runs == 1,
+                  "%s:%u: %s: %d", b[1].file, b[1].line, b[1].function, (int)b[1].runs);
+        cr_assert(b[0].launches >= 3 && b[0].launches + b[1].launches == t.launches);
+        cr_assert(b[0].seconds > 0 && b[1].seconds > 0 && fabs(b[0].seconds + b[1].seconds - t.kernels) < 1e-9);
+    }
+    end(f);
+    free(f);
+}
+
+/* Machines none of whose blocks are kernels say so. */
+Test(cuda, says_why_none) {
+    static const struct {
+        bool checked, exact, profile;
+        const char *said;
+    } rows[] = {{false, false, false, NULL},
+                {true, false, false, "it is checked"},
+                {false, true, false, "it restores every bit"},
+                {false, false, true, "counted for a profile"}};
+    rvm_arg a[5];
+    double expected, out;
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f)) goto done;
+    cr_assert(!run_cost(f, a, &expected));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        rvm_cuda_totals t;
+        rvm_options o = rvm_options_default();
+        o.unchecked = !rows[k].checked, o.exact = rows[k].exact, o.profile = rows[k].profile;
+        rvm_machine_free(f->m);
+        cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+        cr_assert(!open_device(f) && !run_cost(f, a, &out) && out == expected);
+        rvm_cuda_stats(f->c, &t);
+        if (rows[k].said)
+            cr_assert(t.why_none && strstr(t.why_none, rows[k].said) && !t.blocks, "row %zu: %s", k,
+                      t.why_none ? t.why_none : "");
+        else
+            cr_assert(!t.why_none && t.blocks);
+        rvm_machine_free(f->m);
+        f->m = NULL;
+        rvm_cuda_free(f->c);
+        f->c = NULL;
+    }
+done:
+    end(f);
+    free(f);
+}
+
 Test(cuda, an_instance_fails) {
     rvm_cuda_totals t;
     int64_t k[3] = {0, 5, 1};

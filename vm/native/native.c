@@ -423,6 +423,17 @@ static bool at_an_end(const rvm_machine *m) {
     return m->run.pc == m->codes[m->bound.entry].x + (m->run.dir > 0 ? 1 : f->ncode - 2);
 }
 
+/* Kernels have no magnitudes, count no instruction apart, keep nothing of what they overwrite, and run instances in no
+ * order.
+ */
+const char *rvm__why_no_kernels(const rvm_machine *m) {
+    if (!m->o.unchecked) return "it is checked (--unchecked)";
+    if (m->o.exact) return "it restores every bit (--exact)";
+    if (m->o.profile) return "its instructions are counted for a profile";
+    if (m->bound.adds_together) return "elements of an array that it adds into coincide";
+    return NULL;
+}
+
 /* What stands outside of the arena already must not move. */
 bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
     if (!make_room(m, slots, arrays, frame, need)) return false;

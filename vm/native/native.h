@@ -306,6 +306,8 @@ struct rvm__engine {
     /* The machine that has it as m->engine is freed, or has no use for it any more: sets that to NULL. */
     void (*released)(rvm__engine *e);
 };
+/* Why no block of m's runs may be a kernel; NULL: they may. */
+const char *rvm__why_no_kernels(const rvm_machine *m);
 /* As a reason, or NULL. */
 const char *rvm__native_lacks(enum rvm__lacks lacks);
 /* Runs the bound call natively, if there is code for it: *ran tells. The status is that of a run. */
