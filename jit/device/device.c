@@ -252,6 +252,9 @@ static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
         if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
     finish(m);
     if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->plain, m->err);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f && !status; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !rvm__device_rematerialise(&m->k, f, m->grid))
+            status = rvm__fail(m->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     return status ? status
                   : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
 }

@@ -10,6 +10,7 @@
  *   runtime_cta.c  and of what that calls
  *   runtime.c    what kernels call that is no function of the program: IR, and libdevice's functions
  *   lines.c      line tables of kernels
+ *   remat.c      what is cheap computed again, where registers are few
  */
 #ifndef RVM_JIT_DEVICE_H
 #define RVM_JIT_DEVICE_H
@@ -134,6 +135,10 @@ extern const char rvm__cta_device[], rvm__cta_grid[], rvm__cta_both[];
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);
 /* Whether what is called so is an elementary function, and neither LLVM's nor the machine's. */
 bool rvm__device_is_function(const char *name);
+
+/* ---- remat.c ---- */
+/* Once all else is done. grid: all that can be, since it is for tests. False: out of memory. */
+bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid);
 
 /* ---- lines.c ---- */
 /* k's module once more, as LLVMCloneModule's, but that PTX has directives of lines alone. NULL: LLVM does not read it. */
