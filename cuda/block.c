@@ -308,14 +308,15 @@ bool rvm__cuda_wants_more(rvm__block_run *r) {
     if (!r->cleared) return false;
     const uint64_t needed = r->c->control->needed;
     const uint64_t each = r->c->control->each, most = r->k->frame ? MOST_NESTED_ARENA : MOST_ARENA;
+    const uint64_t room = (needed + needed / 4 + 255) / 256 * 256;
     const bool more = r->c->control->additions > r->kernel->additions;
-    r->kernel->too_large = needed > most;
+    r->too_large = r->kernel->too_large = needed > most;
     if (r->c->control->failed == UINT64_MAX || needed > most || r->c->lost) return false;
     const bool wider = rvm__cuda_wants_entries(r);
     if (!(needed || more || each || wider || r->c->control->met)) return false;
     if (each) r->kernel->each = each;
     if (r->c->control->met) r->kernel->met = r->c->control->met;
-    if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
+    if (needed) r->kernel->arena = room < most ? room : most; /* more would fit, or not, by what has been asked for before */
     if (more) r->kernel->additions = r->c->control->additions;
     return true;
 }

@@ -247,6 +247,7 @@ typedef struct rvm__block_run {
     bool apart;                           /* sums of elements go to `chunks`, not to the elements */
     bool cleared;                         /* the control block has been, for this try: what it says is of it */
     bool launched;                        /* a kernel, which may have changed arrays */
+    bool too_large;                       /* local arrays are, as the last try tells */
     rvm__chunk_sums *chunks, **last_chunks;
     rvm__buffer *copies, *terms, *totals, *log, *addresses, *entries, *locals; /* NULL: none */
     uint64_t entered;                                                          /* in pieces that are done */
@@ -292,6 +293,8 @@ bool rvm__cuda_wants_entries(const rvm__block_run *r); /* it failed: whether the
 void rvm__cuda_learn_entries(const rvm__block_run *r); /* all are done */
 /* The kernel that the job's block runs as; the device's context is current. */
 const rvm__native_kernel *rvm__cuda_kind(rvm_cuda *c, const rvm__native_job *job);
+/* As what else, once it has failed: local arrays are too large for a thread; NULL: as nothing. */
+const rvm__native_kernel *rvm__cuda_other_kind(const rvm__block_run *r);
 int rvm__cuda_nested_option(int given); /* what is asked for, by who calls or $RVM_CUDA_NESTED: 0, 1 */
 typedef struct rvm__shape {             /* of a launch */
     unsigned ctas, threads, shared;
@@ -347,7 +350,7 @@ unsigned rvm__cuda_devices_for(const rvm__block_run *r, const char **why);
 void rvm__cuda_share_out(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places);
 uint64_t rvm__cuda_share_unit(const rvm__block_run *r);
 /* On these. Whether all instances are done; else nothing has changed. */
-bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n);
+bool rvm__cuda_run_split(rvm__block_run *like, unsigned n);
 
 /* ---- changes.c ---- */
 enum { RVM__CHANGED_PART = 8192 }; /* elements: sums.cu */

@@ -3,7 +3,10 @@
  *
  * A thread an instance fills the device where there are many instances; with fewer, or where an instance's local arrays are
  * too large for a thread, a CTA has it. How many instances the blocks within have is known once the kernel has run: the CTAs
- * of later launches are as large, and where there are too few of them it is not taken again. */
+ * of later launches are as large, and where there are too few of them it is not taken again.
+ *
+ * With fast math the two kernels have different bits. So which one runs must depend on the block alone then, neither on the
+ * card nor on what earlier runs have told. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +14,7 @@
 
 enum {
     FEW = 256,              /* instances on a multiprocessor, below which threads wait for memory */
+    USUAL = 132,            /* multiprocessors, where the choice is not to depend on how many there are */
     LEAST_TRIPS = 8,        /* of a warp's 32 threads */
     USUAL_TRIPS = 64,       /* before any is known */
     MOST_COPIES = 1024,     /* of arrays that instances add into, */
@@ -29,6 +33,7 @@ static bool pays(rvm_cuda *c, const rvm__native_job *job) {
     rvm_error ignored;
     const rvm__native_kernel *flat = job->kernel, *nested = flat->nested;
     if (!flat->code) return true;
+    if (flat->flags & RVM__KERNEL_FAST) return job->count < USUAL * FEW;
     const rvm__loaded_kernel *k = rvm__cuda_kernel(c, flat, &ignored), *n = rvm__cuda_kernel(c, nested, &ignored);
     if (k && k->too_large) return true;
     if (n && n->trips && n->trips < LEAST_TRIPS) return false;
@@ -39,6 +44,11 @@ const rvm__native_kernel *rvm__cuda_kind(rvm_cuda *c, const rvm__native_job *job
     const rvm__native_kernel *flat = job->kernel;
     if (!flat->nested || (c->o.nested == RVM_CUDA_NEVER && flat->code)) return flat;
     return c->o.nested == RVM_CUDA_ALWAYS || pays(c, job) ? flat->nested : flat;
+}
+
+const rvm__native_kernel *rvm__cuda_other_kind(const rvm__block_run *r) {
+    const rvm__native_kernel *flat = r->job->kernel;
+    return r->k == flat && r->too_large && r->c->o.nested != RVM_CUDA_NEVER ? flat->nested : NULL;
 }
 
 int rvm__cuda_nested_option(int given) {

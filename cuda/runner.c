@@ -71,56 +71,51 @@ static const rvm__native_kernel *kind_of(rvm_cuda *c, const rvm__native_job *job
     return k;
 }
 
-static bool run_as(rvm__block_run *r, const rvm__native_kernel *k) {
-    r->k = k;
-    r->kernel = NULL;
-    rvm__cuda_plan_copies(r);
-    const bool done = rvm__cuda_on_each(r, 1, rvm__cuda_run_block);
-    r->c->first->totals.nested += done && k->frame;
-    return done;
-}
-
-/* Where local arrays turn out to be too large for a kernel of one kind, as one of the other. */
 static bool run_on_one(rvm__block_run *r) {
     const rvm__block_run like = *r;
     if (!(r->c = rvm__cuda_alive(r->c->first, 0))) return false;
-    if (run_as(r, r->k)) return true;
-    if (!r->kernel || !r->kernel->too_large) return false;
-    const rvm__native_kernel *before = r->k, *other = kind_of(r->c->first, r->job);
-    rvm_cuda *c = r->c;
+    const bool done = rvm__cuda_on_each(r, 1, rvm__cuda_run_block), too_large = r->too_large;
     *r = like;
-    r->c = c;
-    return other != before && run_as(r, other);
+    r->too_large = too_large;
+    return done;
 }
 
 static bool run_on_several(rvm__block_run *r, unsigned n) {
     rvm_cuda_totals *t = &r->c->first->totals;
-    if (rvm__cuda_run_split(r, n)) {
-        t->nested += r->k->frame > 0;
-        return ++t->split;
-    }
+    if (rvm__cuda_run_split(r, n)) return ++t->split;
     const bool again = r->err->code == RVM_ERR_MEMORY || r->err->code == RVM_ERR_UNSUPPORTED; /* else it fails on each */
     if (again) say(t->why_one, sizeof t->why_one, r->job, r->err->message);
     return again && (!r->c->first->lost || !is_lost(r->c->first, r->job)) && run_on_one(r);
 }
 
+static bool run_as(rvm__block_run *r, const rvm__native_kernel *k) {
+    rvm_cuda_totals *t = &r->c->totals;
+    const char *why;
+    r->k = k;
+    r->too_large = false;
+    rvm__cuda_plan_copies(r);
+    const unsigned devices = rvm__cuda_devices_for(r, &why);
+    const bool done = devices > 1 ? run_on_several(r, devices) : run_on_one(r);
+    if (done && why) say(t->why_one, sizeof t->why_one, r->job, why);
+    t->nested += done && k->frame;
+    return done;
+}
+
 /* Whether all instances are done; else nothing has changed, and err says why. */
 static bool run_there(rvm_cuda *c, rvm_machine *m, rvm__native *n, const rvm__native_job *job, rvm_error *err) {
     const uint64_t all = job->count + !job->count;
-    rvm__block_run r = {.c = c, .m = m, .job = job, .k = kind_of(c, job), .native = n, .err = err};
-    const char *why;
+    rvm__block_run r = {.c = c, .m = m, .job = job, .native = n, .err = err};
     r.number = rvm__cuda_block_of(c, m, job);
     r.count = job->count;
     r.width = r.period = all;
-    rvm__cuda_plan_copies(&r);
-    const unsigned devices = rvm__cuda_devices_for(&r, &why);
     r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
     rvm__cuda_range_begin(m, job->kernel);
     c->line = (uint32_t)job->kernel->line;
-    const bool done = devices > 1 ? run_on_several(&r, devices) : run_on_one(&r);
+    bool done = run_as(&r, kind_of(c, job));
+    const rvm__native_kernel *other = done ? NULL : rvm__cuda_other_kind(&r);
+    if (other) done = run_as(&r, other);
     rvm__cuda_range_end();
     c->line = 0;
-    if (done && why) say(c->totals.why_one, sizeof c->totals.why_one, job, why);
     c->totals.blocks += done;
     if (r.number != RVM__NO_BLOCK) c->blocks[r.number].runs += done;
     return done;

@@ -63,7 +63,8 @@ RVM_API rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error
 enum { RVM_CUDA_MAX_DEVICES = 16, RVM_CUDA_ALL_DEVICES = -1 };
 
 /* Of a block with blocks within: a CTA for each instance, whose threads share those; or a thread. By size: the former where
- * instances are too few to fill the device, or their local arrays are too large for a thread. */
+ * instances are too few to fill the device, or their local arrays are too large for a thread; with fast math, where one way
+ * has other bits than the other, by the number of instances, not by the device. */
 typedef enum rvm_cuda_nested { RVM_CUDA_BY_SIZE, RVM_CUDA_NEVER, RVM_CUDA_ALWAYS } rvm_cuda_nested;
 
 /* Start from rvm_cuda_options_default(). */

@@ -192,7 +192,7 @@ static unsigned how_many_live(rvm_cuda *c, unsigned n) {
     return n;
 }
 
-static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm__block_run *like, rvm__place *places) {
+static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, rvm__block_run *like, rvm__place *places) {
     for (int k = 0; k < RVM__MOST_TRIES; k++) {
         if ((n = how_many_live(like->c->first, n)) < 2) return false;
         bool again = false;
@@ -200,14 +200,17 @@ static bool try_until_there_is_room(rvm__block_run *runs, unsigned n, const rvm_
         const bool good = try_once(runs, n);
         if (good) rvm__cuda_merge_sums(runs, n);
         for (unsigned d = 0; d < n && good; d++) rvm__cuda_merge_counts(&runs[d]);
-        for (unsigned d = 0; d < n && !good; d++) again |= rvm__cuda_wants_more(&runs[d]);
+        for (unsigned d = 0; d < n && !good; d++) {
+            again |= rvm__cuda_wants_more(&runs[d]);
+            like->too_large |= runs[d].too_large;
+        }
         end_try(runs, n, good);
         if (!again) return good;
     }
     return false;
 }
 
-bool rvm__cuda_run_split(const rvm__block_run *like, unsigned n) {
+bool rvm__cuda_run_split(rvm__block_run *like, unsigned n) {
     const rvm_allocator *al = &like->c->al;
     const size_t size = n * sizeof(rvm__block_run), places = (n * like->k->nviews + 1) * sizeof(rvm__place);
     rvm__block_run *runs = rvm__realloc(al, NULL, 0, size);

@@ -301,7 +301,8 @@ static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, 
     const bool made = x->kernel;
     const uint64_t flags = (x->copied ? RVM__KERNEL_COPIED : 0) | (x->may_fail ? RVM__KERNEL_MAY_FAIL : 0) |
                            (x->arena ? RVM__KERNEL_ARENA : 0) | (x->logs ? RVM__KERNEL_LOGS : 0) |
-                           (x->enters ? RVM__KERNEL_ENTRIES : 0) | (x->functions ? RVM__KERNEL_FUNCTIONS : 0);
+                           (x->enters ? RVM__KERNEL_ENTRIES : 0) | (x->functions ? RVM__KERNEL_FUNCTIONS : 0) |
+                           (k->fast ? RVM__KERNEL_FAST : 0);
     LLVMValueRef v[] = {made ? ptx : none,
                         rvm__build_int(k, (int64_t)size),
                         made ? text(k, x->name, strlen(x->name), "rvm.name") : none,

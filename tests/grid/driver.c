@@ -4,8 +4,9 @@
  *
  * RVM_GRID_FAIL=NAME:N makes the N-th call of that function of the driver fail, with error 2 (out of memory) where NAME is
  * allocate, else with 719 (a launch failed), or RVM_GRID_ERROR, NAME:N:D the N-th of those on device D; RVM_GRID_MEMORY=N
- * limits memory of each device to N bytes; RVM_GRID_DEVICES=N: so many, RVM_GRID_SHARED=N what a CTA has. RVM_GRID_SIGNAL=N
- * raises SIGUSR1 in the N-th launch. Of several each has memory of its own: while a kernel runs no other's can be touched.
+ * limits memory of each device to N bytes; RVM_GRID_DEVICES=N: so many, RVM_GRID_SHARED=N what a CTA has,
+ * RVM_GRID_MULTIPROCESSORS=N each. RVM_GRID_SIGNAL=N raises SIGUSR1 in the N-th launch. Of several each has memory of its
+ * own: while a kernel runs no other's can be touched.
  * Each mistake of who calls ends the process: memory, a stream, an event or a kernel used that is not of the device whose
  * context is current, freed twice, or left over. */
 #ifndef _GNU_SOURCE
@@ -662,7 +663,8 @@ int cuDeviceGetName(char *name, int length, int device) {
 }
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    *value = attribute == 75   ? (int)setting("RVM_GRID_MAJOR", 9)
+    *value = attribute == 16   ? (int)setting("RVM_GRID_MULTIPROCESSORS", 1)
+             : attribute == 75 ? (int)setting("RVM_GRID_MAJOR", 9)
              : attribute == 87 ? 2
              : attribute == 97 ? (int)setting("RVM_GRID_SHARED", 232448)
                                : 1;

@@ -142,6 +142,34 @@ Test(cuda_nested, by_size) {
     }
 }
 
+/* With fast math it depends on how many instances there are, and on nothing else: the other kernel has other bits. */
+Test(cuda_nested, by_size_with_fast_math) {
+    static const rvm__native_kernel nested = {.code = "", .frame = 64};
+    static const rvm__native_kernel flat = {.code = "", .flags = RVM__KERNEL_FAST, .nested = &nested};
+    static const uint64_t enough = 132 * 256;
+    for (int all = 1; all <= 1000; all += 131)
+        for (uint64_t n = enough - 1; n <= enough; n++) {
+            rvm_cuda c = {.multiprocessors = all};
+            const rvm__native_job job = {.kernel = &flat, .count = n};
+            cr_assert_eq(rvm__cuda_kind(&c, &job), n < enough ? &nested : &flat, "%d", all);
+        }
+}
+
+/* Where a thread turns out to lack room for local arrays, on several devices, too. */
+Test(cuda_nested, too_large_for_threads) {
+    setenv("RVM_GRID_DEVICES", "2", 1);
+    for (int devices = 1; devices <= 2; devices++) {
+        fixture f;
+        rvm_cuda_totals t;
+        if (begin_on(&f, devices, RVM_CUDA_BY_SIZE, false)) {
+            cr_assert(is_nested(&f, 300, 40000) && is_nested(&f, 300, 40000), "%d", devices);
+            rvm_cuda_stats(f.c, &t);
+            cr_assert_eq(t.split, devices > 1 ? 2 : 0, "%s", t.why_one);
+        }
+        end(&f);
+    }
+}
+
 Test(cuda_nested, never) {
     fixture f;
     if (begin(&f, RVM_CUDA_NEVER)) cr_assert(!is_nested(&f, 20, 40));
@@ -291,6 +319,30 @@ Test(cuda_nested, copies_of_many_devices) {
         end(&f);
     }
     cr_assert(g[0][1] != 0 && !memcmp(g[0], g[1], sizeof *g) && !memcmp(out[0], out[1], sizeof *out));
+}
+
+/* With fast math bits are those of the first run and of any card, though by the first the CTAs of later ones are sized, and
+ * thread by thread sums have another order. */
+Test(cuda_nested, fast_bits_of_each_run) {
+    static const char *const multiprocessors[] = {"1", "132"};
+    static double out[2][SOME], g[2][WITHIN], x[SOME], s[2];
+    for (int i = 0; i < SOME; i++) x[i] = sin(i) * exp(i % 41 - 20);
+    for (int64_t within = 5; within <= WITHIN; within += 4)
+        for (int k = 0; k < 2 * 3; k++) {
+            static fixture f;
+            const int now = k > 0;
+            setenv("RVM_GRID_MULTIPROCESSORS", multiprocessors[k / 3], 1);
+            if (k % 3 == 0 && !begin_on(&f, 1, RVM_CUDA_BY_SIZE, true)) cr_skip("no LLVM");
+            memset(out[now], 0, sizeof out[now]);
+            memset(g[now], 0, sizeof g[now]);
+            rvm_arg a[4] = {rvm_arg_array_f64(out[now], 1, (int64_t[]){SOME}), rvm_arg_array_f64(g[now], 1, &within),
+                            rvm_arg_f64(0), rvm_arg_array_f64(x, 1, (int64_t[]){SOME})};
+            cr_assert(!rvm_call(f.m, rvm_program_find(f.p, "shared"), a, 4, &f.e), "%s", f.e.message);
+            s[now] = a[2].value.f;
+            cr_assert(!memcmp(out[0], out[now], sizeof *out) && !memcmp(g[0], g[now], sizeof *g), "%d", k);
+            cr_assert(!memcmp(&s[0], &s[now], sizeof *s) && g[0][1] != 0, "%d", k);
+            if (k % 3 == 2) end(&f);
+        }
 }
 
 /* Each of n devices has some, side by side, and of each round the instances that add to them. */

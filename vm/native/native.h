@@ -144,7 +144,8 @@ enum {
     RVM__KERNEL_ARENA = 4,      /* it has local arrays of a length that is known when it runs only; */
     RVM__KERNEL_LOGS = 8,       /* what instances add to elements is kept, addition by addition; */
     RVM__KERNEL_FUNCTIONS = 16, /* strictly: it calls elementary functions, whose bits are the device's own */
-    RVM__KERNEL_ENTRIES = 32    /* of what instances add to elements some is kept with the element's address */
+    RVM__KERNEL_ENTRIES = 32,   /* of what instances add to elements some is kept with the element's address; */
+    RVM__KERNEL_FAST = 64       /* math is fast: the other kind of kernel of the block has other bits */
 };
 typedef struct rvm__kernel_param {
     int64_t view;   /* of the job, in which it is an address */
