@@ -359,7 +359,6 @@ static bool makes_arrays(LLVMValueRef f) {
 }
 
 static void look_within(const rvm__build *k, rvm__device_kernel *x) {
-    rvm__device_find_within(k, x);
     for (unsigned n = 0; n < x->nwithin && !x->why; n++) {
         rvm__device_within *one = &x->within[n];
         if (makes_arrays(one->function)) x->why = "a block within has local arrays of a length that is known when it runs";

@@ -183,19 +183,28 @@ static rvm_status nest(making *m) {
     return run_passes(m, "always-inline");
 }
 
+static rvm_status find_within(making *m) {
+    bool copies = false;
+    for (unsigned n = 0; n < m->n; n++)
+        if (m->kernels[n].nested) rvm__device_find_within(&m->k, &m->kernels[n], &copies);
+    return copies ? run_passes(m, "always-inline") : RVM_OK;
+}
+
 static rvm_status make_kernels(making *m) {
+    rvm_status status = find_within(m);
+    if (status) return status;
     for (unsigned n = 0; n < m->n; n++) {
         rvm__device_kernel *x = &m->kernels[n];
         snprintf(x->name, sizeof x->name, x->nested ? "rvm_nested_%u" : "rvm_kernel_%u", n);
         x->grid = m->grid;
-        rvm__device_additions(&m->k, x);
+        if (!x->why) rvm__device_additions(&m->k, x);
         if (!x->why) rvm__device_wrap(&m->k, x);
     }
     for (unsigned n = 0; n < m->n; n++) {
         make_inline(m, m->kernels[n].instance);
         m->kernels[n].lines = LLVMGetSubprogram(m->kernels[n].instance);
     }
-    rvm_status status = run_passes(m, "always-inline");
+    status = run_passes(m, "always-inline");
     if (!status && m->nested) status = nest(m);
     for (unsigned n = 0; n < m->n && !status; n++) {
         rvm__device_kernel *x = &m->kernels[n];

@@ -114,8 +114,9 @@ void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef 
 void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
 
 /* ---- nested.c ---- */
-/* The markers of blocks within, in the copy; x->why: there are too many. */
-void rvm__device_find_within(const rvm__build *k, rvm__device_kernel *x);
+/* The markers of blocks within, in the copy; x->why: there are too many. *copies: some of their functions call another
+ * kernel's, which is to be inlined before either is changed. */
+void rvm__device_find_within(const rvm__build *k, rvm__device_kernel *x, bool *copies);
 /* Once the instance is inlined: threads meet at blocks within. x->why: it cannot be. */
 void rvm__device_nest(const rvm__build *k, rvm__device_kernel *x);
 
