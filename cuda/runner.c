@@ -160,6 +160,7 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
     if (!why && !rvm__cuda_open(c, &err)) {
         const bool done = run_there(c, m, n, job, &err);
         rvm__cuda_chosen(c, done);
+        m->jit.there += done && !job->within;
         if (done) return job->count;
     }
     const bool entered = enters(c), home = to_host(c, job);

@@ -335,6 +335,7 @@ typedef struct rvm__natively {
     uint8_t device_code;              /* rvm__device_code (native.h): what kernels are, there */
     uint64_t
         device_least; /* 0: all blocks are handed to the runner; else those with so many instructions, since most run here */
+    uint64_t there;   /* blocks that ran on the device, other than within one */
     uint8_t outside[RVM_MAX_PARAMS]; /* of the function outside_of - 1, as isa/analysis/outside.h has it */
     uint32_t outside_of;
     struct rvm__worker *worker; /* of a machine that it works with, the worker; else NULL */

@@ -8,6 +8,7 @@ typedef struct columns {
     rvm__writer w;
     uint32_t of;
     const uint8_t *each;
+    bool scalars; /* of which each has one go through a register of its own */
     rvm_place count, index;
     uint16_t *reg;                                           /* by register of fn: the length */
     rvm_place param[RVM_MAX_PARAMS], passed[RVM_MAX_PARAMS]; /* as it came; as fn gets it */
@@ -43,7 +44,8 @@ static void pass_part(columns *c, uint32_t k) {
     const rvm_param *q = &c->w.p->functions[c->of].params[k];
     rvm_place *v = c->view[k], zero = rvm__write_integer(&c->w, 0);
     if (!q->ndim) {
-        c->passed[k] = (rvm_place){.kind = RVM_PLACE_ELEM, .nidx = 1, .slot = c->param[k].slot, .idx = {c->index.slot}};
+        v[0] = (rvm_place){.kind = RVM_PLACE_ELEM, .nidx = 1, .slot = c->param[k].slot, .idx = {c->index.slot}};
+        c->passed[k] = c->scalars ? rvm__write_register(&c->w, (rvm_type)q->type) : v[0];
         return;
     }
     c->passed[k] = v[0] = rvm__write_array(&c->w, (rvm_type)q->type, q->ndim);
@@ -61,6 +63,19 @@ static void write_views(columns *c, rvm_op op) {
     }
 }
 
+/* Blocks in fn sum in it. */
+static void write_scalars(columns *c, rvm_op op) {
+    const rvm_function *f = &c->w.p->functions[c->of];
+    for (uint32_t n = 0; c->scalars && n < f->nparams; n++) {
+        const uint32_t k = op == RVM_OP_let ? n : f->nparams - 1 - n;
+        if (!c->each[k] || f->params[k].ndim) continue;
+        const rvm_place zero = rvm__write_constant(&c->w, (rvm_type)f->params[k].type, (rvm_value){.i = 0});
+        if (op == RVM_OP_let) RVM__WRITE(&c->w, op, RVM_ROW_id, 0, c->passed[k], zero);
+        RVM__WRITE(&c->w, RVM_OP_swap, 0, 0, c->passed[k], c->view[k][0]);
+        if (op == RVM_OP_unlet) RVM__WRITE(&c->w, op, RVM_ROW_id, 0, c->passed[k], zero);
+    }
+}
+
 static void write_code(columns *c) {
     const uint32_t n = c->w.p->functions[c->of].nparams;
     for (uint32_t k = 0; k < n; k++) {
@@ -70,12 +85,14 @@ static void write_code(columns *c) {
     rvm__write(&c->w, RVM_OP_start, 0, 0, 0, NULL);
     const uint32_t par = rvm__write_par(&c->w, c->index, rvm__write_integer(&c->w, 0), c->count);
     write_views(c, RVM_OP_view);
+    write_scalars(c, RVM_OP_let);
     rvm__write_call(&c->w, RVM_OP_call, c->of, n, c->passed);
+    write_scalars(c, RVM_OP_unlet);
     write_views(c, RVM_OP_unview);
     rvm__write_endpar(&c->w, par);
 }
 
-static rvm_status declare(rvm__zone *memory, rvm_program *p, uint32_t fn, const uint8_t *each, uint32_t *out) {
+static rvm_status declare(rvm__zone *memory, rvm_program *p, uint32_t fn, const uint8_t *each, bool scalars, uint32_t *out) {
     char name[600];
     columns *c = rvm__zone_make(memory, 1, sizeof *c);
     const size_t nregs = p->functions[fn].nregs + 1u;
@@ -84,6 +101,7 @@ static rvm_status declare(rvm__zone *memory, rvm_program *p, uint32_t fn, const 
     c->w.p = p;
     c->of = fn;
     c->each = each;
+    c->scalars = scalars;
     if (p->functions[fn].ncode) c->w.at = p->functions[fn].positions[0];
     snprintf(name, sizeof name, "%.500s'columns", p->functions[fn].name);
     rvm__write_begin(&c->w, name);
@@ -93,11 +111,12 @@ static rvm_status declare(rvm__zone *memory, rvm_program *p, uint32_t fn, const 
     return rvm__write_end(&c->w);
 }
 
-rvm_status rvm__columns_declare(rvm_program *p, uint32_t fn, const uint8_t *each, uint32_t *out, rvm_error *err) {
+rvm_status rvm__columns_declare(rvm_program *p, uint32_t fn, const uint8_t *each, bool blocks, uint32_t *out,
+                                rvm_error *err) {
     rvm__zone memory = {.al = &p->al};
     const char *why = refused(&p->functions[fn], each);
     if (why) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "'%s': %s", p->functions[fn].name, why);
-    const rvm_status s = declare(&memory, p, fn, each, out);
+    const rvm_status s = declare(&memory, p, fn, each, blocks, out);
     rvm__zone_free(&memory);
     if (s == RVM_ERR_UNSUPPORTED)
         return rvm__fail(err, s, NULL, 0, 0, "'%s' is too large for a block over columns", p->functions[fn].name);

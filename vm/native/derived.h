@@ -23,6 +23,7 @@ typedef struct rvm__derived {
     rvm_machine *machine;
     rvm_error why;                                       /* or there is none, and why (code not 0) */
     bool refused;                                        /* native code does not take it */
+    bool blocks;                                         /* of columns: what runs in their block has blocks itself */
     uint16_t levels;                                     /* of the trail that it takes from: what f left there */
     uint64_t ran, counted, asks;                         /* instructions that were interpreted for it; so many its engine
                                                             knows of; when it is asked next */

@@ -18,7 +18,8 @@
 #include "run.h"
 
 enum { LEAST = 8, MOST = 520, MOST_THERE = 1 << 16 }; /* directions at once */
-enum { FEW_CELLS = 1 << 16, MOST_CELLS = 1 << 21 };   /* of all of them: within a cache, but for the least; 16 MB */
+enum { SMALL = 1 << 16 }; /* cells of all arguments, with which blocks of a direction do not fill a device */
+enum { FEW_CELLS = 1 << 16, MOST_CELLS = 1 << 21 }; /* of all of them: within a cache, but for the least; 16 MB */
 
 typedef struct block {
     rvm__asked q;
@@ -54,13 +55,20 @@ static int64_t own_cells(const block *b) {
     return n;
 }
 
-/* So that blocks are about equal, a device has enough to do. 0: there is no room. */
+/* Where a direction has blocks of its own that are large, it is better off alone. */
+static bool is_small(const block *b) {
+    int64_t n = 0;
+    for (uint32_t k = 0; k < b->q.n; k++) n += rvm__cells(&b->q.args[k]);
+    return !b->d->blocks || n <= SMALL;
+}
+
+/* So that blocks are about equal, a device has enough to do. 0: there is no room, or one by one is better. */
 static int64_t width_of(const block *b, int64_t left) {
     const bool device = b->q.m->jit.device && !b->q.m->jit.device_least;
     const int64_t own = own_cells(b), cells = device ? MOST_CELLS : FEW_CELLS, limit = device ? MOST_THERE : MOST;
     const int64_t room = cells / (own + !own) / LEAST * LEAST;
     const int64_t most = room < LEAST ? LEAST : room < limit ? room : limit, blocks = (left + most - 1) / most;
-    return own > MOST_CELLS / LEAST ? 0 : (left + blocks - 1) / blocks;
+    return own > MOST_CELLS / LEAST || !is_small(b) ? 0 : (left + blocks - 1) / blocks;
 }
 
 /* An argument with a last dimension of so many directions. */
@@ -185,7 +193,12 @@ static int64_t run_block(block *b, int64_t k, rvm_status *status, rvm_error *err
     if (!is_there(b, left)) return 0;
     const int64_t first = left < b->width ? b->x->n - b->width : k;
     set(b, first);
+    const uint64_t before = b->d->machine->jit.there;
     rvm_status ran = rvm_machine_forward(b->d->machine, &why);
+    if (!ran && b->d->blocks && b->d->machine->jit.there == before) {
+        b->d->refused = true; /* by the device, which may take its own blocks: one by one, as it will be from now on */
+        ran = RVM_ERR_UNSUPPORTED;
+    }
     count(b);
     rvm_machine_unbind(b->d->machine);
     if (ran == RVM_ERR_CANCELLED) {
