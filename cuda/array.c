@@ -160,6 +160,22 @@ bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err) {
     return true;
 }
 
+/* What host code uses between blocks comes home in each run: what is kept of that stays there, too. */
+bool rvm__cuda_array_is_there(const rvm_cuda_array *a) {
+    return a->there && !a->shared;
+}
+
+uint64_t rvm__cuda_array_rewrite(rvm_cuda_array *a, size_t bytes, rvm_error *err) {
+    a->there |= bytes == bytes_of(a);
+    return for_own_kernel(a, true, err);
+}
+
+void rvm__cuda_array_lose(rvm_cuda_array *a) {
+    if (a->here) mprotect(a->data, a->mapped, PROT_NONE);
+    a->here = false;
+    a->there = true; /* on a device that is lost */
+}
+
 bool rvm__cuda_array_stays(const rvm_cuda_array *a) {
     return !a->shared;
 }

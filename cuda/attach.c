@@ -1,5 +1,6 @@
 /* attach.c: an rvm_cuda, made, attached to machines, and freed. */
 #include "cuda.h"
+#include "kept.h"
 #include "support.h"
 
 rvm_cuda_options rvm_cuda_options_default(void) {
@@ -46,6 +47,7 @@ rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_err
 void rvm_cuda_free(rvm_cuda *c) {
     if (!c) return;
     while (c->arrays) rvm_cuda_array_free(c->arrays);
+    rvm__cuda_kept_free(c);
     for (unsigned k = 0; k < c->nothers; k++) rvm__cuda_drop(c->others[k]);
     rvm__chooser_free(c);
     rvm__cuda_free_blocks(c);
@@ -64,6 +66,7 @@ rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
     if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
     bool grid = c->d && c->d->grid;
     if (!c->d) rvm__driver_may_be_there(&grid);
+    if (m->jit.device != c) rvm__kept_leave(m);
     m->jit.device = c;
     m->jit.device_code = grid ? RVM__KERNELS_GRID : RVM__KERNELS_PTX;
     m->jit.device_least = c->o.automatic ? c->o.least + !c->o.least : 0;

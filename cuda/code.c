@@ -47,6 +47,9 @@ rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err) {
     if (!code) code = c->d->module_function(&c->place_digits, c->sums, "rvm_place_digits");
     if (!code) code = c->d->module_function(&c->sort_digits, c->sums, "rvm_sort_digits");
     if (!code) code = c->d->module_function(&c->sum_items, c->sums, "rvm_sum_items");
+    if (!code) code = c->d->module_function(&c->find_far, c->sums, "rvm_find_far");
+    if (!code) code = c->d->module_function(&c->fill, c->sums, "rvm_fill");
+    if (!code) code = c->d->module_function(&c->find_doubles, c->sums, "rvm_find_doubles");
     c->totals.loading = 0;
     return rvm__driver_fail(c->d, code, "its sums are set up", err);
 }

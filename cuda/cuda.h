@@ -10,7 +10,7 @@
  *   split.c    on several devices          merge.c    what these changed, put together
  *   changes.c  where they changed arrays   mirror.c   arrays that stay, on another device
  *   choose.c   where a block is faster     totals.c   what was done
- *                                          blocks.c   and for which blocks
+ *   kept.c     copies of arrays, there     blocks.c   and for which blocks
  *   device.c   devices, opened             attach.c   an rvm_cuda
  *   sums.cu    kernels that put sums together, as sums.ptx
  *   ranges.c   blocks, as Nsight shows them
@@ -96,9 +96,10 @@ struct rvm_cuda {
     rvm__buffer *buffers;
     rvm__device_code *codes;
     void *sums, *sum_terms, *sum_copies, *sum_log, *find_changes; /* the module of sums.ptx, and its kernels */
-    void *count_digits, *place_digits, *sort_digits, *sum_items;
+    void *count_digits, *place_digits, *sort_digits, *sum_items, *find_far, *find_doubles, *fill;
     rvm_cuda_array *arrays;
     rvm__local *locals;
+    struct rvm__kept *kept;
     rvm__chooser *chooser;        /* NULL: all blocks that may go to the device do; else d is NULL till one is to */
     rvm__kernel_control *control; /* on the host, and */
     uint64_t device_control;
@@ -182,6 +183,11 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
  * it may change in a block that changes the array, if it asks before the array's own does. 0, false: err. */
 uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err);
+bool rvm__cuda_array_is_there(
+    const rvm_cuda_array *a); /* the device has what is right, and host code has not asked for it */
+/* All of so many bytes are about to be written there: what the array has in their place need not be copied. 0: err. */
+uint64_t rvm__cuda_array_rewrite(rvm_cuda_array *a, size_t bytes, rvm_error *err);
+void rvm__cuda_array_lose(rvm_cuda_array *a);        /* what it should have is lost with the device */
 bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
 void rvm__cuda_array_share(rvm_cuda_array *a);       /* it does so from now on: the array is on the host */
 /* As in rvm__runner. */
@@ -206,6 +212,10 @@ enum { RVM__NO_BLOCK = -1 };
 /* The number of the job's block among c's; RVM__NO_BLOCK: out of memory, nobody counts it. */
 long rvm__cuda_block_of(rvm_cuda *c, const rvm_machine *m, const rvm__native_job *job);
 void rvm__cuda_free_blocks(rvm_cuda *c);
+
+/* ---- kept.c ---- */
+extern const rvm__keeper rvm__cuda_keeper;
+void rvm__cuda_kept_free(rvm_cuda *c); /* of all machines */
 
 /* ---- ranges.c ---- */
 void rvm__cuda_range_begin(const rvm_machine *m, const rvm__native_kernel *k); /* in one thread, nested */

@@ -211,4 +211,5 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .let_go = rvm__cuda_let_go,
                                       .bring = rvm__cuda_bring,
                                       .home = home,
-                                      .elements = rvm__cuda_elements};
+                                      .elements = rvm__cuda_elements,
+                                      .keeper = &rvm__cuda_keeper};

@@ -30,7 +30,8 @@
  * instances, nor, unless math is fast, one that calls elementary functions, whose bits would be others.
  *
  * Memory. What a block reads is copied to the device before it and what it changes back behind it. An rvm_cuda_array stays
- * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it. One that ends before the
+ * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it; what a derivative saves of
+ * it, compares and gives back stays there, too, in memory of the device for the time of the call. One that ends before the
  * argument does is refused (SHAPE).
  *
  * Threads: an rvm_cuda and the machines attached to it belong to one thread at a time. Nothing here prints.

@@ -335,3 +335,31 @@ KERNEL rvm_find_changes(const number *is, const number *was, number n, unsigned 
     for (number k = begin + threadIdx.x; k < end; k += blockDim.x) any |= is[k] != was[k];
     if (any) changed[blockIdx.x] = 1;
 }
+
+/* *far is 1 where some of n elements are farther from `was` than tolerance times the larger of `least` and that, or are, or
+ * were, no numbers; what is not real: where some differ. was NULL: all were `all`. */
+KERNEL rvm_find_far(const number *is, const number *was, number all, number n, number real, double tolerance, double least,
+                    unsigned *far) {
+    bool any = false;
+    for (number k = (number)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (number)gridDim.x * blockDim.x) {
+        const number before = was ? was[k] : all;
+        const double a = __longlong_as_double(is[k]), b = __longlong_as_double(before);
+        const double size = b < 0 ? -b : b, off = a < b ? b - a : a - b;
+        any |= real ? !(off <= tolerance * (size > least ? size : least)) : is[k] != before;
+    }
+    if (any) *far = 1;
+}
+
+KERNEL rvm_fill(number *to, number n, number with) {
+    for (number k = (number)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (number)gridDim.x * blockDim.x) to[k] = with;
+}
+
+/* *found is 1 where some of n elements are no f32, widened. */
+KERNEL rvm_find_doubles(const number *is, number n, unsigned *found) {
+    bool any = false;
+    for (number k = (number)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (number)gridDim.x * blockDim.x) {
+        const double x = __longlong_as_double(is[k]);
+        any |= x == x && (double)(float)x != x;
+    }
+    if (any) *found = 1;
+}

@@ -134,8 +134,14 @@ static const double *not_single(const rvm_arg *a, int d, const double *p) {
     return bad;
 }
 
+static bool device_has_singles(const rvm_machine *m, const rvm_arg *a) {
+    const rvm__keeper *keeper = m->jit.device && a->ndim ? m->jit.runner->keeper : NULL;
+    const int64_t n = keeper ? rvm__neighbours(a, a->stride, 0) : 0;
+    return n > 0 && keeper->are_single(m, a->data, (size_t)n);
+}
+
 static rvm_status check_singles(const rvm_machine *m, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_error *err) {
-    if (a->type != RVM_F32 || a->fresh) return RVM_OK;
+    if (a->type != RVM_F32 || a->fresh || device_has_singles(m, a)) return RVM_OK;
     if (rvm__bring_home(m, a, 1))
         BAD(RVM_ERR_UNSUPPORTED, "argument `%s` of %s is on a device that is lost", f->params[k].name, f->name);
     const double *bad = not_single(a, 0, a->ndim ? a->data : &a->value.f);

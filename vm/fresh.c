@@ -72,6 +72,12 @@ void rvm__fresh_fill(rvm_arg *a, bool shadow, rvm_value with) {
 #endif
 }
 
+bool rvm__fresh_fill_there(const rvm_machine *m, const rvm_arg *a, bool shadow, rvm_value with) {
+    const rvm__keeper *keeper = m->jit.device && a->ndim ? m->jit.runner->keeper : NULL;
+    const int64_t n = keeper ? rvm__neighbours(a, shadow ? a->shadow_stride : a->stride, 0) : 0;
+    return n > 0 && keeper->fill(m, shadow ? a->shadow_data : a->data, (size_t)n, with);
+}
+
 void rvm__fresh_take(const rvm_arg *a, bool shadow, rvm_value *to) {
     const int64_t n = rvm__is_fresh(a, shadow) ? rvm__cells(a) : 0;
     for (int64_t k = 0; k < n; k++) to[k] = rvm__sum_start(a->type);
@@ -108,6 +114,7 @@ static rvm_status write_one(rvm_machine *m, uint32_t k, bool shadow) {
         *slot_of(m, k, shadow) = rvm__sum_start(a->type);
         return RVM_OK;
     }
+    if (rvm__fresh_fill_there(m, a, shadow, rvm__sum_start(a->type))) return RVM_OK;
     const rvm_status lost = rvm__bring_home(m, a, 1);
     if (!lost) rvm__fresh_fill(a, shadow, rvm__sum_start(a->type));
     return lost;
@@ -204,7 +211,8 @@ void rvm__fresh_hand_back(rvm_machine *m, bool shadows) {
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         for (int shadow = 0; shadow <= shadows; shadow++) {
             rvm_arg *a = &m->bound.args[k];
-            if (!rvm__is_fresh(a, shadow) || (a->ndim && rvm__bring_home(m, a, 1))) continue;
+            if (!rvm__is_fresh(a, shadow) || rvm__fresh_fill_there(m, a, shadow, (rvm_value){0})) continue;
+            if (a->ndim && rvm__bring_home(m, a, 1)) continue;
             if (!a->ndim) slot_of(m, k, shadow)->i = 0;
             rvm__fresh_clear(a, shadow);
         }

@@ -17,6 +17,8 @@ static inline bool rvm__is_fresh(const rvm_arg *a, bool shadow) {
 
 /* All elements, or all shadows, are that. A large array goes past the caches. */
 void rvm__fresh_fill(rvm_arg *a, bool shadow, rvm_value with);
+/* The same of an array that is on a device, there; false: it is not, or could not. */
+bool rvm__fresh_fill_there(const rvm_machine *m, const rvm_arg *a, bool shadow, rvm_value with);
 /* As rvm__cells_take; of what is fresh, what it counts as. */
 void rvm__fresh_take(const rvm_arg *a, bool shadow, rvm_value *to);
 /* They are 0. */

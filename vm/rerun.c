@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "kept.h"
 #include "memory.h"
 #include "native.h"
 #include "run.h"
@@ -159,10 +160,26 @@ static double widest_stated(const rvm_program *p) {
     return widest;
 }
 
+/* Those that a device finds near stay there; if others are too far off all are fetched, since one more run takes them. */
+static rvm_status compare_there(rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, bool *near_enough,
+                                rvm_error *err) {
+    bool near[RVM_MAX_PARAMS];
+    const bool any = rvm__find_near(r, now, near);
+    rvm_status status = rvm__fetch_kept(r, near, err);
+    if (status || !any) return status;
+    r->near = near;
+    *near_enough = rvm__farthest_off(r, was, now, NULL).excess == 0;
+    r->near = NULL;
+    return *near_enough ? RVM_OK : rvm__fetch_kept(r, NULL, err);
+}
+
 rvm_status rvm__compare_restored(const rvm__restoring *as_asked, rvm_value *const *was, const rvm_arg *now, rvm_error *err) {
     rvm__restoring wide = *as_asked;
     const rvm__restoring *r = &wide;
     const rvm_param *params = r->m->p->functions[r->fn].params;
+    bool near_enough = false;
+    const rvm_status lost = r->kept && r->m->jit.device ? compare_there(&wide, was, now, &near_enough, err) : RVM_OK;
+    if (lost || near_enough) return lost;
     rvm__farthest worst = rvm__farthest_off(r, was, now, NULL);
     if (worst.excess > 0 && (wide.stated = widest_stated(r->m->p)) > 0) worst = rvm__farthest_off(r, was, now, NULL);
     if (worst.excess > 0 && worst.excess < DBL_MAX && params[worst.param].role == RVM_ACC) {
@@ -179,7 +196,8 @@ rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err) {
     const rvm__restoring r = {.m = m,
                               .fn = m->bound.entry,
                               .of = at_end ? m->bound.gradient_of : m->bound.entry,
-                              .only = at_end ? m->bound.is_value : NULL};
+                              .only = at_end ? m->bound.is_value : NULL,
+                              .kept = RVM__KEPT_BOUND + 1};
     rvm_value *from = m->bound.inputs;
     if (r.of < 0) return RVM_OK;
     for (uint32_t k = 0; k < m->bound.nargs; k++) {

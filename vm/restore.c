@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cells.h"
-#include "fresh.h"
+#include "kept.h"
 #include "memory.h"
 #include "native.h"
 #include "run.h"
@@ -121,11 +121,15 @@ rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const
                         name, was, is, why);
 }
 
+static bool is_asked(const rvm__restoring *r, uint32_t k) {
+    return (!r->only || r->only[k]) && rvm__is_compared(&r->m->p->functions[r->fn].params[k]);
+}
+
 rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const double *sizes) {
     const rvm_function *f = &r->m->p->functions[r->fn];
     comparison c = {.worst = {.excess = 0}};
     for (uint32_t k = 0; k < f->nparams; k++) {
-        if ((r->only && !r->only[k]) || !rvm__is_compared(&f->params[k])) continue;
+        if (!is_asked(r, k) || (r->near && r->near[k])) continue;
         if (rvm__bring_home(r->m, &now[k], 1)) continue; /* it is lost, which the run has told */
         c.type = (rvm_type)f->params[k].type;
         c.tolerance = tolerance_of(r, c.type);
@@ -135,6 +139,25 @@ rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, 
         take_from(&c, 0, rvm__cells_at(c.now), 0);
     }
     return c.worst;
+}
+
+bool rvm__find_near(const rvm__restoring *r, const rvm_arg *now, bool *near) {
+    const rvm_function *f = &r->m->p->functions[r->fn];
+    bool any = false;
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const uint32_t number = rvm__kept_number((enum rvm__kept_for)(r->kept - 1), k, false);
+        near[k] =
+            is_asked(r, k) && rvm__kept_is_near(r->m, number, &now[k], tolerance_of(r, (rvm_type)f->params[k].type), 1);
+        any |= near[k];
+    }
+    return any;
+}
+
+rvm_status rvm__fetch_kept(const rvm__restoring *r, const bool *near, rvm_error *err) {
+    rvm_status lost = RVM_OK;
+    for (uint32_t k = 0; k < r->m->p->functions[r->fn].nparams && !lost; k++)
+        if (!near || !near[k]) lost = rvm__kept_fetch(r->m, rvm__kept_number((enum rvm__kept_for)(r->kept - 1), k, false));
+    return lost ? rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read") : RVM_OK;
 }
 
 /* ---- the inputs of a machine's run ---- */
@@ -157,6 +180,7 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     size_t n = 0;
     rvm__known_gradient_of(m, m->bound.entry);
     m->bound.compares = may_return(m);
+    rvm__kept_forget(m, RVM__KEPT_BOUND);
     if (!m->bound.compares) return RVM_OK;
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         if (rvm__is_compared(&params[k])) n += (size_t)rvm__cells(&m->bound.args[k]);
@@ -165,9 +189,9 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     rvm_value *to = m->bound.inputs;
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         if (rvm__is_compared(&params[k])) {
-            const rvm_status lost = rvm__bring_home(m, &m->bound.args[k], 1);
+            const rvm_status lost =
+                rvm__kept_take(m, rvm__kept_number(RVM__KEPT_BOUND, k, false), &m->bound.args[k], false, true, to);
             if (lost) return rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read");
-            rvm__fresh_take(&m->bound.args[k], false, to);
             to += rvm__cells(&m->bound.args[k]);
         }
     return RVM_OK;

@@ -26,6 +26,8 @@ typedef struct rvm__restoring {
     int64_t of;          /* f, which ran forward; the values of fn are its parameters */
     const uint8_t *only; /* by parameter: others are not compared; NULL: all are */
     double stated;       /* a tolerance that releases of the program state, where that is wider than the machine's */
+    int kept;            /* as what they were kept, rvm__kept_for, plus 1, where a device may have some; 0: it has none */
+    const bool *near;    /* by parameter: those that a device has found near: not compared; NULL: all are */
 } rvm__restoring;
 
 /* The element that is farthest from what it must be, in units of what it may be off; 0: none is too far off. */
@@ -42,6 +44,11 @@ bool rvm__is_compared(const rvm_param *q);
 /* was: what went in, for each parameter its elements side by side; now: what came back; sizes: by parameter, what the
  * tolerance is relative to where that is more than 1, NULL: it is nowhere. */
 rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const double *sizes);
+
+/* Sets near[k] where a device has what the parameter was and is, and has found that near: whether any is. What was kept of
+ * all else, and all of it for a comparison that goes on, has to be fetched. */
+bool rvm__find_near(const rvm__restoring *r, const rvm_arg *now, bool *near);
+rvm_status rvm__fetch_kept(const rvm__restoring *r, const bool *near, rvm_error *err);
 
 /* NOT_RESTORABLE, and what helps. */
 rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const rvm__farthest *w, rvm_error *err);

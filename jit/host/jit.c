@@ -14,6 +14,7 @@
 #include "fresh_wanted.h"
 #include "shaped.h"
 #include "hotness.h"
+#include "kept.h"
 #include "processors.h"
 #include "program.h"
 #include "support.h"
@@ -437,6 +438,7 @@ static void derived(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm
 static void unlink_attachment(attachment *a) {
     *a->link = a->next;
     if (a->next) a->next->link = a->link;
+    rvm__kept_leave(a->m);
     a->m->jit.engine = NULL;
     a->m->jit.threads = 0;
     a->m->jit.device = NULL;

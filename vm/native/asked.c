@@ -13,6 +13,7 @@
 #include "cells.h"
 #include "columns.h"
 #include "fresh.h"
+#include "kept.h"
 #include "memory.h"
 #include "native.h"
 #include "rerun.h"
@@ -281,15 +282,16 @@ size_t rvm__asked_cells(const rvm__asked *q) {
 }
 
 /* Inputs that are fresh are not read; given back, they are 0. */
-static void save_one(const rvm_arg *a, bool shadow, enum rvm__keeps which, rvm_value *to) {
-    (which == RVM__INPUTS ? rvm__fresh_take : rvm__cells_take)(a, shadow, to);
+static rvm_status save_one(const rvm__asked *q, uint32_t k, bool shadow, enum rvm__keeps which, rvm_value *to) {
+    const bool inputs = which == RVM__INPUTS;
+    const enum rvm__kept_for what = inputs ? RVM__KEPT_INPUTS : RVM__KEPT_RESULTS;
+    return rvm__kept_take(q->m, rvm__kept_number(what, k, shadow), &q->args[k], shadow, inputs, to);
 }
 
-static void give_one(rvm_arg *a, bool shadow, enum rvm__keeps which, const rvm_value *from) {
-    if (which == RVM__INPUTS && rvm__is_fresh(a, shadow))
-        rvm__fresh_clear(a, shadow);
-    else
-        rvm__cells_give(a, shadow, from);
+static rvm_status give_one(const rvm__asked *q, uint32_t k, bool shadow, enum rvm__keeps which, const rvm_value *from) {
+    const bool inputs = which == RVM__INPUTS;
+    const enum rvm__kept_for what = inputs ? RVM__KEPT_INPUTS : RVM__KEPT_RESULTS;
+    return rvm__kept_give(q->m, rvm__kept_number(what, k, shadow), &q->args[k], shadow, inputs, from);
 }
 
 /* Arguments that were bound once, so that their shapes are right. */
@@ -299,21 +301,35 @@ bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
     if (need && !to) return false;
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
-        if ((rvm__asked_value(q, k) || saves_shadow(q, k)) && rvm__bring_home(q->m, &q->args[k], 1)) return false;
-        if (rvm__asked_value(q, k)) save_one(&q->args[k], false, which, to), to += n;
-        if (saves_shadow(q, k)) save_one(&q->args[k], true, which, to), to += n;
+        if (rvm__asked_value(q, k)) {
+            if (save_one(q, k, false, which, to)) return false;
+            to += n;
+        }
+        if (saves_shadow(q, k)) {
+            if (save_one(q, k, true, which, to)) return false;
+            to += n;
+        }
     }
     return true;
 }
 
-void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which) {
+rvm_status rvm__asked_give(const rvm__asked *q, enum rvm__keeps which) {
     const rvm_value *from = q->m->store.kept[which];
+    rvm_status lost = RVM_OK;
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
-        if (rvm__asked_value(q, k) || saves_shadow(q, k)) rvm__bring_home(q->m, &q->args[k], 1);
-        if (rvm__asked_value(q, k)) give_one(&q->args[k], false, which, from), from += n;
-        if (saves_shadow(q, k)) give_one(&q->args[k], true, which, from), from += n;
+        rvm_status one = RVM_OK;
+        if (rvm__asked_value(q, k)) one = give_one(q, k, false, which, from), from += n;
+        if (one) lost = one;
+        if (saves_shadow(q, k)) one = give_one(q, k, true, which, from), from += n;
+        if (one) lost = one;
     }
+    return lost;
+}
+
+void rvm__asked_forget(const rvm__asked *q) {
+    rvm__kept_forget(q->m, RVM__KEPT_INPUTS);
+    rvm__kept_forget(q->m, RVM__KEPT_RESULTS);
 }
 
 /* ---- running ---- */
@@ -331,6 +347,7 @@ rvm_status rvm__asked_compare(const rvm__asked *q, rvm_error *err) {
     rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : m->bound.is_value};
     if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
     if (!back && (r.of = rvm__known_gradient_of(m, r.fn)) < 0) return RVM_OK;
+    r.kept = RVM__KEPT_INPUTS + 1;
     for (uint32_t k = 0; k < q->n; k++) {
         was[k] = before;
         before += rvm__cells(&q->args[k]) * (rvm__asked_value(q, k) + saves_shadow(q, k));
@@ -338,15 +355,18 @@ rvm_status rvm__asked_compare(const rvm__asked *q, rvm_error *err) {
     return rvm__compare_restored(&r, was, q->args, err);
 }
 
-void rvm__asked_results(rvm__asked *q) {
+rvm_status rvm__asked_results(rvm__asked *q, rvm_error *err) {
     q->shadows = false;
-    rvm__asked_give(q, RVM__RESULTS);
+    const rvm_status lost = rvm__asked_give(q, RVM__RESULTS);
+    return lost ? rvm__fail(err, lost, NULL, 0, 0, "results on a device are lost") : RVM_OK;
 }
 
 void rvm__asked_hand_back(const rvm__asked *q) {
-    for (uint32_t k = 0; k < q->n; k++)
-        if (rvm__is_fresh(&q->args[k], false) && !rvm__bring_home(q->m, &q->args[k], 1))
-            rvm__fresh_clear(&q->args[k], false);
+    for (uint32_t k = 0; k < q->n; k++) {
+        rvm_arg *a = &q->args[k];
+        if (!rvm__is_fresh(a, false) || rvm__fresh_fill_there(q->m, a, false, (rvm_value){0})) continue;
+        if (!rvm__bring_home(q->m, a, 1)) rvm__fresh_clear(a, false);
+    }
 }
 
 rvm_status rvm__asked_bind(const rvm__asked *q, rvm_error *err) {

@@ -53,9 +53,10 @@ bool rvm__asked_returns(const rvm__asked *q); /* the run ends where it began */
 /* What a run changes, saved and given back; of which parameters the values are, and how many cells there are. */
 bool rvm__asked_value(const rvm__asked *q, uint32_t k);
 size_t rvm__asked_cells(const rvm__asked *q);
-bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which); /* false: out of memory */
-void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which);
-void rvm__asked_results(rvm__asked *q);
+bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which);       /* false: out of memory */
+rvm_status rvm__asked_give(const rvm__asked *q, enum rvm__keeps which); /* errors: what is on a device is lost */
+rvm_status rvm__asked_results(rvm__asked *q, rvm_error *err);
+void rvm__asked_forget(const rvm__asked *q);    /* what was saved on a device is needed no longer */
 void rvm__asked_hand_back(const rvm__asked *q); /* values that are fresh, where a gradient has come back to its start */
 /* Whether what was saved came back. */
 rvm_status rvm__asked_compare(const rvm__asked *q, rvm_error *err);

@@ -62,8 +62,7 @@ static rvm_status run_second(rvm__asked *q, rvm_error *err) {
     rvm_status status = rvm_machine_sweep(q->m, err);
     if (status || !both) return status;
     rvm_machine_unbind(q->m);
-    rvm__asked_results(q);
-    return RVM_OK;
+    return rvm__asked_results(q, err);
 }
 
 /* Binding looks at the arguments, so that they can be saved. */
@@ -214,7 +213,7 @@ static rvm_status run_natively(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     rvm_status status = both ? run_both(q, d, err) : rvm__asked_run(q, d, err);
     if (q->m->profile) status = hand_over(q, d, status, err);
     if (!status) status = rvm__asked_compare(q, err);
-    if (!status && both) rvm__asked_results(q);
+    if (!status && both) status = rvm__asked_results(q, err);
     if (!status && q->ask == ASK_GRADIENT) rvm__asked_hand_back(q);
     if (status) rvm__asked_give(q, RVM__INPUTS);
     return status;
@@ -456,7 +455,9 @@ static rvm_status derivative(rvm__asked *q, rvm_error *err) {
 static rvm_status ask(rvm_machine *m, enum ask what, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
     RVM__NEEDS(m);
     rvm__asked q = {.m = m, .ask = what, .fn = fn, .args = args, .n = nargs};
-    return derivative(&q, err);
+    const rvm_status status = derivative(&q, err);
+    rvm__asked_forget(&q);
+    return status;
 }
 
 rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {

@@ -166,7 +166,8 @@ static bool is_there(block *b, int64_t left) {
     rvm__derived *d = b->d;
     if (!b->width) b->width = width_of(b, left);
     b->off = b->width < LEAST || rvm__check_arguments(b->q.m, b->q.fn, b->q.args, b->q.n, mode_of(b), NULL) ||
-             !make_room(b) || !lay_out(b) || !rvm__asked_save(&b->q, RVM__INPUTS) ||
+             !make_room(b) || !lay_out(b) || rvm__bring_home(b->q.m, b->q.args, b->q.n) ||
+             !rvm__asked_save(&b->q, RVM__INPUTS) ||
              rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, NULL);
     if (b->off) return false;
     const bool there = rvm__derived_is_native(d);

@@ -13,6 +13,7 @@
 
 #include "cells.h"
 #include "checkpoint.h"
+#include "kept.h"
 #include "run.h"
 #include "trail.h"
 
@@ -21,6 +22,7 @@ static bool lay_out_results(const rvm__asked *q, rvm__derived *d) {
     const size_t room = rvm__asked_cells(q) * sizeof(rvm_value);
     rvm_value *to = rvm__room(q->m, RVM__RESULTS, room);
     if (room && !to) return false;
+    rvm__kept_forget(q->m, RVM__KEPT_RESULTS); /* of a run that was given up: these are the machine's */
     for (uint32_t k = 0; k < q->n; k++) {
         if (!rvm__asked_value(q, k)) continue;
         rvm_arg *a = &d->args[d->nargs++];
@@ -74,7 +76,7 @@ static rvm_status marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     q->m->run.where = UNBOUND;
     status = run_marching(q, d, err);
     if (status) rvm__asked_give(q, RVM__INPUTS);
-    if (!status && q->ask == ASK_VALUE_AND_GRADIENT) rvm__asked_results(q);
+    if (!status && q->ask == ASK_VALUE_AND_GRADIENT) status = rvm__asked_results(q, err);
     if (!status && q->ask == ASK_GRADIENT) rvm__asked_hand_back(q);
     if (q->m->o.checkpoint_dir) rvm__trail_clear(d->machine); /* no files are left */
     q->m->stats.marched = !status;

@@ -253,7 +253,26 @@ typedef struct rvm__runner {
     void (*let_go)(rvm_machine *m);
     /* Elements of an array kept elsewhere, from that address on; -1: it is in none. */
     int64_t (*elements)(const rvm_machine *m, const char *from);
+    const struct rvm__keeper *keeper; /* of copies of these; NULL: it has none */
 } rvm__runner;
+
+/* Copies of arrays that are elsewhere, which are there, too (kept.h): `data` is an address of such an array. */
+typedef struct rvm__keeper {
+    /* n elements, under that number, which has none; all: they count as that, and are not read. False: they are the host's,
+     * or there is no room. */
+    bool (*keep)(rvm_machine *m, uint32_t number, const char *data, size_t n, const rvm_value *all, rvm_value *to);
+    /* The array has them again. False: there are none of that number. *status: they, and what the array has, are lost. */
+    bool (*give)(rvm_machine *m, uint32_t number, const char *data, rvm_status *status);
+    /* As rvm__kept_is_near. */
+    bool (*is_near)(rvm_machine *m, uint32_t number, const char *data, bool real, double tolerance, double least);
+    rvm_status (*fetch)(rvm_machine *m, uint32_t number); /* into `to`, if there are some. Errors: they are lost */
+    void (*forget)(rvm_machine *m, uint32_t from, uint32_t to);
+    rvm_status (*leave)(rvm_machine *m); /* no runner is there any more: all are fetched, and forgotten */
+    /* Whether all of n elements are f32, widened; false: it does not know. */
+    bool (*are_single)(const rvm_machine *m, const char *data, size_t n);
+    /* n elements of an array that are all to be that; false: it is the host's. */
+    bool (*fill)(const rvm_machine *m, const char *data, size_t n, rvm_value with);
+} rvm__keeper;
 static inline rvm_status rvm__bring_home(const rvm_machine *m, const rvm_arg *bound, uint32_t n) {
     return m->jit.device ? m->jit.runner->bring(m, bound, n) : RVM_OK;
 }
