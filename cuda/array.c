@@ -165,6 +165,10 @@ bool rvm__cuda_array_is_there(const rvm_cuda_array *a) {
     return a->there && !a->shared;
 }
 
+bool rvm__cuda_array_is_away(const rvm_cuda_array *a) {
+    return a->there && !a->here && !a->shared;
+}
+
 uint64_t rvm__cuda_array_rewrite(rvm_cuda_array *a, size_t bytes, rvm_error *err) {
     a->there |= bytes == bytes_of(a);
     return for_own_kernel(a, true, err);

@@ -18,6 +18,7 @@ enum { MOST_CHOICES = 64, FEW_INSTANCES = 1024, TRIES = 2, TOO_SLOW = 4 };
 #define RATE    1e10  /* instructions a second, of a fast host on all processors */
 #define COPYING 9.5e9 /* bytes a second, and seconds of launching, counting and waiting, measured (docs/cuda.md) */
 #define LAUNCH  22e-6
+#define STEP    1e-8 /* seconds of an instruction in one thread, all of whose instances run at once: an assumption */
 
 struct rvm__chooser {
     rvm__choice choices[MOST_CHOICES], *now; /* now: NULL: nothing is timed */
@@ -103,6 +104,25 @@ static size_t bytes_to_copy(rvm_cuda *c, const rvm__native_job *job) {
         bytes += (!l && k->views[v].uses & 2) * one;
     }
     return bytes;
+}
+
+/* Home, and, changed, back. */
+static size_t bytes_to_fetch(rvm_cuda *c, const rvm__native_job *job) {
+    const rvm__native_kernel *k = job->kernel;
+    size_t bytes = 0, offset;
+    for (uint64_t v = 0; v < k->nviews; v++) {
+        const size_t one = k->views[v].root == v ? rvm__cuda_bytes(&job->views[v], k->views[v].ndim) : 0;
+        const rvm_cuda_array *a = one ? rvm__cuda_array_at(c, job->views[v].data, one, &offset) : NULL;
+        const rvm__local *l = one && !a ? rvm__cuda_local_at(c, job->views[v].data, one, &offset) : NULL;
+        if (!(a && rvm__cuda_array_is_away(a)) && !(l && !l->on_host)) continue;
+        bytes += one + (k->views[v].uses & 2) / 2 * one;
+    }
+    return bytes;
+}
+
+bool rvm__cuda_saves_copies(rvm_cuda *c, const rvm__native_job *job) {
+    const size_t bytes = job->count ? bytes_to_fetch(c, job) : 0;
+    return bytes && (double)job->kernel->work * STEP < (double)bytes / COPYING + LAUNCH;
 }
 
 const char *rvm__cuda_choose(rvm_cuda *c, const rvm__native_job *job) {

@@ -184,7 +184,8 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
 uint64_t rvm__cuda_array_for_kernel(rvm_cuda *on, rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_is_there(
-    const rvm_cuda_array *a); /* the device has what is right, and host code has not asked for it */
+    const rvm_cuda_array *a);                          /* the device has what is right, and host code has not asked for it */
+bool rvm__cuda_array_is_away(const rvm_cuda_array *a); /* and the host has not */
 /* All of so many bytes are about to be written there: what the array has in their place need not be copied. 0: err. */
 uint64_t rvm__cuda_array_rewrite(rvm_cuda_array *a, size_t bytes, rvm_error *err);
 void rvm__cuda_array_lose(rvm_cuda_array *a);        /* what it should have is lost with the device */
@@ -349,6 +350,8 @@ void rvm__chooser_free(rvm_cuda *c);
 /* Of the block that is entered: NULL: it should go to the device; else why not. What follows is its time, till that is
  * settled. */
 const char *rvm__cuda_choose(rvm_cuda *c, const rvm__native_job *job);
+/* Whether a block, small as it may be, costs less there than to copy what it uses, and only the device has. */
+bool rvm__cuda_saves_copies(rvm_cuda *c, const rvm__native_job *job);
 void rvm__cuda_chosen(rvm_cuda *c, bool done); /* it was to run on the device, and did, or could not */
 void rvm__cuda_settle(rvm_cuda *c);
 

@@ -4,7 +4,7 @@
 #include "cuda.h"
 #include "support.h"
 
-enum { LEAST = 1 << 9 }; /* elements: of fewer, copying takes no time */
+enum { LEAST = 1 << 6 }; /* elements: of fewer, copying takes no time */
 
 rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset) {
     for (rvm__local *l = c->locals; l; l = l->next) {

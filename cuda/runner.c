@@ -52,7 +52,7 @@ static const char *why_not(rvm_cuda *c, const rvm__native_job *job, rvm_error *e
     if (!c->d && c->lost) return "no device could be opened";
     if ((c->d && !rvm__cuda_alive(c, 0)) || (c->lost && is_lost(c, job))) return rvm__cuda_fail_lost(c, err), err->message;
     if (job->checked) return "sums of fix are checked";
-    if (job->kernel->work * job->count < c->o.least) return "it is too small";
+    if (job->kernel->work * job->count < c->o.least && !rvm__cuda_saves_copies(c, job)) return "it is too small";
     if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS)
         return "it takes too much";
     return NULL;

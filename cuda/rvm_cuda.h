@@ -73,8 +73,8 @@ typedef struct rvm_cuda_options {
     int device;         /* its number; default 0 */
     const int *devices; /* several: their numbers, in place of `device`; arrays that stay are on the first; not kept */
     int ndevices;       /* so many; 0: `device` alone; RVM_CUDA_ALL_DEVICES: all that will do, but for devices beyond 16 */
-    uint64_t least;     /* instructions that a block must have, as far as its text tells, to go to the device, and on several
-                           devices each of them; default 2^22; 0: all */
+    uint64_t least; /* instructions that a block must have, as far as its text tells, to go to the device, unless that takes
+                       less than to copy what only the device has; on several devices each of them; default 2^22; 0: all */
     rvm_cuda_nested nested; /* default: by size; RVM_CUDA_NESTED=0 or =1 in the environment: never, always */
     bool automatic; /* a block goes to the device only where that is faster, copies included, and has the host's bits, see
                        above; till then no driver is opened; default false */

@@ -95,11 +95,33 @@ void rvm__outside_params(const rvm__outside *o, uint32_t fn, uint8_t of[RVM_MAX_
     memcpy(of, o->functions[fn].of, sizeof(facts));
 }
 
-bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array) {
+/* Whether nothing looks at the array between what stands at pc and where it disappears. */
+static bool dies(const rvm_function *f, uint32_t pc, uint16_t array) {
+    for (uint32_t at = pc + 1; at < f->ncode; at++) {
+        const rvm_insn *in = &f->code[at];
+        const rvm_place *q = rvm__places(f, in);
+        const enum rvm_pair pair = rvm__pair_of(in->op);
+        if ((in->op == RVM_OP_del || in->op == RVM_OP_unlike) && q->slot == array) return true;
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_drop && pair != RVM_PAIR_recall) return false;
+        for (uint32_t k = 0; k < in->nplaces; k++)
+            if (q[k].kind == RVM_PLACE_ARRAY && q[k].slot == array) return false;
+    }
+    return false;
+}
+
+bool rvm__erases_array(const rvm__outside *o, uint32_t fn, uint32_t pc, uint16_t array) {
+    const rvm_function *f = &o->p->functions[fn];
+    const rvm_insn *in = &f->code[pc];
+    const rvm_place *q = rvm__places(f, in);
+    const uint32_t first = in->op == RVM_OP_drop ? rvm__positions_at(RVM_OP_drop) + 1 : in->nplaces;
+    return in->nplaces == first + 1 && q[first].kind == RVM_PLACE_ARRAY && q[first].slot == array && dies(f, pc, array);
+}
+
+bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array, bool erased) {
     const rvm_function *f = &o->p->functions[fn];
     uint32_t inside = 0;
     RVM__EACH_INSN(x, f) {
-        if (is_inside(x.in, x.pc, &inside)) continue;
+        if (is_inside(x.in, x.pc, &inside) || (erased && rvm__erases_array(o, fn, x.pc, array))) continue;
         RVM__EACH_ACCESS(a, o->p, f, x.in)
             if (is_access(o, &a) && rvm__root_of(f, a.q) == array) return true;
     }

@@ -151,11 +151,20 @@ static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMVa
     return phi;
 }
 
+/* Whether the trail discards it wherever it is dropped for good. */
+static bool is_erased(const rvm__emit *e, uint16_t array) {
+    for (uint32_t pc = 0; pc < e->f->ncode && e->dir > 0; pc++)
+        if (rvm__erases_array(e->u->outside, e->fn, pc, array) &&
+            !(rvm__discards_at(e, pc) >> e->code->x[pc].trail.level & 1))
+            return false;
+    return e->dir > 0;
+}
+
 /* Whether a device may keep it for as long as it is there: it may be large, and only blocks use it. */
 static bool may_live_there(const rvm__emit *e, uint16_t array) {
     const rvm__array_ir *a = &e->frame.array[array];
     if (!e->u->outside || e->vectorised || e->block.chunk || (a->memory && !a->few)) return false;
-    return !rvm__outside_array(e->u->outside, e->fn, array);
+    return !rvm__outside_array(e->u->outside, e->fn, array, is_erased(e, array));
 }
 
 /* n elements appear, all v; NULL: it disappears. */

@@ -131,20 +131,29 @@ static inline void fill(data *d) {
     for (int j = 0; j < M; j++) d->w[j] = .3 + j, d->out[j] = 1. / (j + 1);
 }
 
-static inline fixture *begin_of(const char *source, bool fast, const rvm_options *o) {
+static inline fixture *begin_made(fixture *f, bool fast, const rvm_options *o) {
     rvm_jit_options jit = rvm_jit_options_default();
-    fixture *f = malloc(sizeof *f);
-    memset(f, 0, sizeof *f);
     setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
     setenv("RVM_GRID_DEVICES", "4", 1);
     jit.tiers = false;
     jit.fast_math = fast;
-    cr_assert(!rvm_assemble(source, strlen(source), "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
     cr_assert(!rvm_machine_new(f->p, o, &f->m, &f->e));
     fill(&f->d);
     if (rvm_jit_new(&jit, &f->j, &f->e)) cr_skip("no LLVM");
     cr_assert(!rvm_jit_attach(f->j, f->m, &f->e));
     return f;
+}
+
+static inline fixture *begin_of(const char *source, bool fast, const rvm_options *o) {
+    fixture *f = calloc(1, sizeof *f);
+    cr_assert(!rvm_assemble(source, strlen(source), "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    return begin_made(f, fast, o);
+}
+
+static inline fixture *begin_file(const char *path, const rvm_options *o) {
+    fixture *f = calloc(1, sizeof *f);
+    cr_assert(!rvm_open(path, NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    return begin_made(f, false, o);
 }
 
 static inline fixture *begin_with(bool fast, const rvm_options *o) {

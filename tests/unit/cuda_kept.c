@@ -215,6 +215,78 @@ Test(cuda_kept, singles) {
     end(f);
 }
 
+static rvm_arg on_device(fixture *f, rvm_cuda_array **to, const void *from, int n) {
+    cr_assert(!rvm_cuda_array_new(f->c, (size_t)n, to, &f->e), "%s", f->e.message);
+    cr_assert(!rvm_cuda_array_upload(*to, 0, (size_t)n, from, &f->e));
+    return reals(rvm_cuda_array_data(*to), n);
+}
+
+/* ---- a mixture of Gaussians, whose parameters and points stay: few bytes move, and what is small runs there, too, where
+ * only the device has what it uses ---- */
+
+enum { K = 25, D = 10, C = D * (D + 1) / 2, POINTS = 1000 };
+static const int lengths[] = {K, K *D, K *C, POINTS *D};
+typedef struct mixture {
+    rvm_cuda_array *there[4], *shadows[3];
+    double grad[3][K * C];
+    rvm_arg a[7];
+} mixture;
+
+static rvm_arg shaped(void *p, int k) {
+    static const int64_t shapes[][2] = {{K, 0}, {K, D}, {K, C}, {POINTS, D}};
+    return rvm_arg_array_f64(p, k ? 2 : 1, shapes[k]);
+}
+
+static void put_mixture(fixture *f, mixture *x, double parameters[4][POINTS * D]) {
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < lengths[k]; i++) parameters[k][i] = (k == 2 ? .3 : 1) * sin(i * 7.3 + k);
+        void *p = parameters[k], *b = k < 3 ? memset(x->grad[k], 0, sizeof x->grad[k]) : NULL;
+        if (f->c) {
+            x->a[k + 1] = on_device(f, &x->there[k], p, lengths[k]), p = x->a[k + 1].data;
+            if (k < 3) b = on_device(f, &x->shadows[k], b, lengths[k]).data;
+        }
+        x->a[k + 1] = shaped(p, k);
+        x->a[k + 1].active = k < 3, x->a[k + 1].shadow_data = b;
+    }
+    x->a[0] = rvm_arg_f64(0), x->a[5] = rvm_arg_f64(1), x->a[6] = rvm_arg_f64(0);
+    x->a[0].active = true;
+}
+
+static void train(fixture *f, mixture *x, int times) {
+    for (int n = 0; n < times; n++) {
+        x->a[0].value.f = 0, x->a[0].shadow.f = 1;
+        cr_assert(!rvm_gradient(f->m, rvm_program_find(f->p, "gmm"), x->a, 7, &f->e), "%s", f->e.message);
+    }
+}
+
+static void mix(uint64_t least, int times) {
+    static mixture host, got;
+    static double parameters[2][4][POINTS * D];
+    const rvm_options o = unchecked();
+    fixture *h = begin_file(RVM_EXAMPLES "/gmm/gmm.rasm", &o), *f = begin_file(RVM_EXAMPLES "/gmm/gmm.rasm", &o);
+    cr_assert(!open_devices(f, 1, least));
+    put_mixture(h, &host, parameters[0]), put_mixture(f, &got, parameters[1]);
+    const rvm_cuda_totals before = totals(f);
+    train(f, &got, times), train(h, &host, times);
+    const rvm_cuda_totals t = totals(f);
+    const uint64_t moved = t.uploaded - before.uploaded + t.downloaded - before.downloaded;
+    cr_assert_leq(moved, (uint64_t)times * 10000, "%llu: %llu", (unsigned long long)least, (unsigned long long)moved);
+    for (int k = 0; k < 3; k++) {
+        cr_assert(!rvm_cuda_array_download(got.shadows[k], 0, (size_t)lengths[k], got.grad[k], &f->e));
+        cr_assert(!memcmp(got.grad[k], host.grad[k], (size_t)lengths[k] * sizeof **got.grad), "%d", k);
+        rvm_cuda_array_free(got.shadows[k]);
+    }
+    for (int k = 0; k < 4; k++) rvm_cuda_array_free(got.there[k]);
+    end(h), end(f);
+}
+
+Test(cuda_kept, mixture) {
+    mix(0, TRY_ONE_IN > 1 ? 10 : 100);
+}
+Test(cuda_kept, mixture_of_small_blocks) {
+    mix(100000, 10);
+}
+
 /* ---- faults ---- */
 
 /* Either all is as without, or the call fails and what is lost says so. */
