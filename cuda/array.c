@@ -265,7 +265,18 @@ static rvm_status check_range(const rvm_cuda_array *a, size_t first, size_t n, r
                      a->n);
 }
 
-static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void *from, void *to, rvm_error *err) {
+/* Of elements from `first` on; one of `from`, `to` is NULL. */
+typedef struct transfer {
+    size_t first, n;
+    const void *from;
+    void *to;
+    bool waits;
+} transfer;
+
+static rvm_status run_transfer(rvm_cuda_array *a, const transfer *t, rvm_error *err) {
+    const size_t first = t->first, n = t->n;
+    const void *const from = t->from;
+    void *const to = t->to;
     rvm_cuda *c = a->c;
     rvm_status status = check_range(a, first, n, err);
     if (status || !n) return status;
@@ -282,8 +293,8 @@ static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void
         status = RVM_ERR_UNSUPPORTED;
     else
         code = from ? c->d->upload(at, from, bytes, c->stream) : c->d->download(to, at, bytes, c->stream);
-    if (!status && rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied", err))
-        status = RVM_ERR_UNSUPPORTED;
+    if (!code && p && t->waits) code = c->d->stream_wait(c->stream);
+    if (!status && rvm__cuda_failed(c, code, "an array is copied", err)) status = RVM_ERR_UNSUPPORTED;
     if (!status) *(from ? &c->totals.uploaded : &c->totals.downloaded) += bytes;
     rvm__cuda_leave(c);
     return status;
@@ -291,10 +302,29 @@ static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void
 
 rvm_status rvm_cuda_array_upload(rvm_cuda_array *a, size_t first, size_t n, const void *from, rvm_error *err) {
     RVM__NEEDS(a, from);
-    return transfer(a, first, n, from, NULL, err);
+    return run_transfer(a, &(transfer){.first = first, .n = n, .from = from, .waits = true}, err);
 }
 
 rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size_t n, void *to, rvm_error *err) {
     RVM__NEEDS(a, to);
-    return transfer(a, first, n, NULL, to, err);
+    return run_transfer(a, &(transfer){.first = first, .n = n, .to = to, .waits = true}, err);
+}
+
+rvm_status rvm_cuda_array_upload_async(rvm_cuda_array *a, size_t first, size_t n, const void *from, rvm_error *err) {
+    RVM__NEEDS(a, from);
+    return run_transfer(a, &(transfer){.first = first, .n = n, .from = from}, err);
+}
+
+rvm_status rvm_cuda_array_download_async(rvm_cuda_array *a, size_t first, size_t n, void *to, rvm_error *err) {
+    RVM__NEEDS(a, to);
+    return run_transfer(a, &(transfer){.first = first, .n = n, .to = to}, err);
+}
+
+rvm_status rvm_cuda_synchronize(rvm_cuda *c, rvm_error *err) {
+    RVM__NEEDS(c);
+    if (!c->d) return RVM_OK; /* nothing was sent to it */
+    if (!rvm__cuda_enter(c)) return rvm__cuda_fail_lost(c, err);
+    const bool failed = rvm__cuda_failed(c, c->d->stream_wait(c->stream), "copies are waited for", err);
+    rvm__cuda_leave(c);
+    return failed ? RVM_ERR_UNSUPPORTED : RVM_OK;
 }

@@ -114,9 +114,23 @@ RVM_API void rvm_cuda_array_free(rvm_cuda_array *a);
  * the rvm_cuda may read or write. */
 RVM_API void *rvm_cuda_array_data(rvm_cuda_array *a);
 RVM_API uint64_t rvm_cuda_array_pointer(rvm_cuda_array *a); /* on the device: what it holds when no machine runs */
-/* n elements from `first` on, to or from the host. Errors: USAGE (beyond its end), UNSUPPORTED (the device fails). */
+/* n elements from `first` on, to or from the host, in the stream's order; waits for the stream. Errors: USAGE (beyond its
+ * end), UNSUPPORTED (the device fails). */
 RVM_API rvm_status rvm_cuda_array_upload(rvm_cuda_array *a, size_t first, size_t n, const void *from, rvm_error *err);
 RVM_API rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size_t n, void *to, rvm_error *err);
+/* The same, sent to the stream (options.stream, or an own one) behind all that was sent there before, and ahead of what
+ * comes after, blocks of machines included; nobody waits for it. Till the stream has done it, which rvm_cuda_synchronize
+ * waits for, or the caller by the stream or an event of it: what stands at `from` must not change, and what is to stand at
+ * `to` is not there, nor may that memory be freed or used. Host memory that is page-locked (cuMemHostAlloc,
+ * cuMemHostRegister) is copied while the host goes on; of other memory the driver may have copied some, or all, when it
+ * returns. Where host code of a run has the array, as above, it is copied at once. What fails later is told by whatever
+ * waits next for the stream: rvm_cuda_synchronize, a copy that waits, or a run; what such copies were to write is undefined
+ * then. */
+RVM_API rvm_status rvm_cuda_array_upload_async(rvm_cuda_array *a, size_t first, size_t n, const void *from, rvm_error *err);
+RVM_API rvm_status rvm_cuda_array_download_async(rvm_cuda_array *a, size_t first, size_t n, void *to, rvm_error *err);
+/* Waits till the (first) device has done all that was sent to the stream. Errors: UNSUPPORTED (some of that has failed, or
+ * the device is lost). */
+RVM_API rvm_status rvm_cuda_synchronize(rvm_cuda *c, rvm_error *err);
 
 /* ---- what it did ---- */
 

@@ -7,6 +7,9 @@
  * limits memory of each device to N bytes; RVM_GRID_DEVICES=N: so many, RVM_GRID_SHARED=N what a CTA has,
  * RVM_GRID_MULTIPROCESSORS=N each. RVM_GRID_SIGNAL=N raises SIGUSR1 in the N-th launch. Of several each has memory of its
  * own: while a kernel runs no other's can be touched.
+ * RVM_GRID_DEFER=1: a copy between it and the host is made only when the driver is called next. RVM_GRID_FAIL=wait:N: the
+ * N-th wait for a stream tells of a failure before. rvm_grid_watch: a stream of who calls, which is never destroyed; what is
+ * not sent there is counted in rvm_grid_elsewhere, what is in rvm_grid_there.
  * Each mistake of who calls ends the process: memory, a stream, an event or a kernel used that is not of the device whose
  * context is current, freed twice, or left over. */
 #ifndef _GNU_SOURCE
@@ -54,6 +57,30 @@ static void check_owner(const void *stream) {
     for (int d = 0; d < MOST_DEVICES; d++)
         if ((stream == &contexts[d].stream || stream == &contexts[d].event) && current() != &contexts[d])
             die("a stream or an event of another device");
+}
+
+EXPORT extern const void *rvm_grid_watch;
+EXPORT extern unsigned rvm_grid_there, rvm_grid_elsewhere;
+const void *rvm_grid_watch;
+unsigned rvm_grid_there, rvm_grid_elsewhere;
+
+/* A copy that is not made yet. */
+static struct pending {
+    void *to;
+    const void *from;
+    size_t bytes;
+} pending;
+
+static void flush(void) {
+    if (pending.bytes) memcpy(pending.to, pending.from, pending.bytes);
+    pending.bytes = 0;
+}
+
+/* What is sent to a stream comes behind all that was before. */
+static void send_to(const void *stream) {
+    check_owner(stream);
+    flush();
+    ++*(stream == rvm_grid_watch ? &rvm_grid_there : &rvm_grid_elsewhere);
 }
 
 /* ---- failures that are asked for ---- */
@@ -492,7 +519,7 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     if (++launches == setting("RVM_GRID_SIGNAL", 0)) raise(SIGUSR1);
     (void)gy, (void)gz, (void)bz, (void)extra;
     if (failed) return failed;
-    check_owner(stream);
+    send_to(stream);
     if (k->on != current()) die("a kernel of another device");
     if (!gx || bx * by > MOST || k->params > 1024) die("a launch of a wrong size");
     for (unsigned n = 0; n < k->params; n++) memcpy(&arguments[n], params[n], 8);
@@ -533,6 +560,7 @@ int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
 
 EXPORT int cuMemFree_v2(uint64_t p);
 int cuMemFree_v2(uint64_t p) {
+    flush();
     for (block **link = &blocks, *b; (b = *link); link = &b->next)
         if ((uintptr_t)b->p == p && b->on == current()) {
             *link = b->next;
@@ -555,29 +583,34 @@ int cuMemFreeHost(void *p) {
     free(p);
     return 0;
 }
+static void copy_later(void *to, const void *from, size_t bytes) {
+    pending = (struct pending){to, from, bytes};
+    if (!setting("RVM_GRID_DEFER", 0)) flush();
+}
+
 EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
     const int failed = fails("upload");
     if (failed) return failed;
-    check_owner(stream);
+    send_to(stream);
     check(to, bytes);
-    memcpy((void *)(uintptr_t)to, from, bytes);
+    copy_later((void *)(uintptr_t)to, from, bytes);
     return 0;
 }
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
     const int failed = fails("download");
     if (failed) return failed;
-    check_owner(stream);
+    send_to(stream);
     check(from, bytes);
-    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    copy_later(to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
 EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
     const int failed = fails("copy");
     if (failed) return failed;
-    check_owner(stream);
+    send_to(stream);
     check(to, bytes), check(from, bytes);
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return 0;
@@ -586,14 +619,14 @@ EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void 
 int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
     const int failed = fails("copy_across");
     if (failed) return failed;
-    check_owner(stream);
+    send_to(stream);
     check_on(to_context, to, bytes), check_on(from_context, from, bytes);
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
 EXPORT int cuMemsetD8Async(uint64_t p, unsigned char value, size_t bytes, void *stream);
 int cuMemsetD8Async(uint64_t p, unsigned char value, size_t bytes, void *stream) {
-    check_owner(stream);
+    send_to(stream);
     check(p, bytes);
     memset((void *)(uintptr_t)p, value, bytes);
     return 0;
@@ -634,14 +667,25 @@ SETS(cuDevicePrimaryCtxRetain, context, (void *)&contexts[device], void **contex
 DONE(cuDevicePrimaryCtxRelease_v2, int device)
 DONE(cuCtxSetLimit, int limit, size_t value)
 SETS(cuStreamCreate, stream, (void *)&current()->stream, void **stream, unsigned flags)
-OWNED(cuStreamDestroy_v2, stream, void *stream)
-OWNED(cuStreamSynchronize, stream, void *stream)
 SETS(cuEventCreate, event, (void *)&current()->event, void **event, unsigned flags)
 OWNED(cuEventDestroy_v2, event, void *event)
 OWNED(cuEventRecord, stream, void *event, void *stream)
 SETS(cuEventElapsedTime, milliseconds, 1.0F, float *milliseconds, void *begin_event, void *end_event)
 SETS(cuGetErrorName, name, error_of(error)->name, int error, const char **name)
 SETS(cuGetErrorString, text, error_of(error)->text, int error, const char **text)
+
+EXPORT int cuStreamDestroy_v2(void *stream);
+int cuStreamDestroy_v2(void *stream) {
+    check_owner(stream);
+    if (stream == rvm_grid_watch) die("a stream of who calls is destroyed");
+    return 0;
+}
+EXPORT int cuStreamSynchronize(void *stream);
+int cuStreamSynchronize(void *stream) {
+    check_owner(stream);
+    flush();
+    return fails("wait");
+}
 
 EXPORT int cuCtxPushCurrent_v2(void *context_entered);
 int cuCtxPushCurrent_v2(void *context_entered) {

@@ -43,6 +43,14 @@ void try_cuda(void) {
     REFUSED(rvm_cuda_array_download, a, NULL, 0, 1, x, &e);
     REFUSED(rvm_cuda_array_download, to, one, 0, 1, NULL, &e);
     UNTOLD(rvm_cuda_array_download, NULL, 0, 1, x, NULL);
+    REFUSED(rvm_cuda_array_upload_async, a, NULL, 0, 1, x, &e);
+    REFUSED(rvm_cuda_array_upload_async, from, one, 0, 1, NULL, &e);
+    UNTOLD(rvm_cuda_array_upload_async, NULL, 0, 1, x, NULL);
+    REFUSED(rvm_cuda_array_download_async, a, NULL, 0, 1, x, &e);
+    REFUSED(rvm_cuda_array_download_async, to, one, 0, 1, NULL, &e);
+    UNTOLD(rvm_cuda_array_download_async, NULL, 0, 1, x, NULL);
+    REFUSED(rvm_cuda_synchronize, c, NULL, &e);
+    UNTOLD(rvm_cuda_synchronize, NULL, NULL);
     HARMLESS(rvm_cuda_stats, c, (rvm_cuda_stats(NULL, &totals), !totals.blocks));
     HARMLESS(rvm_cuda_stats, out, (rvm_cuda_stats(some, NULL), true));
     HARMLESS(rvm_cuda_blocks, c, rvm_cuda_blocks(NULL, &block, 1) == 0);
