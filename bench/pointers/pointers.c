@@ -20,7 +20,6 @@ static rvm_status open_session(session *s, uint64_t x, uint64_t y, int64_t n, vo
     rvm_jit_options jit = rvm_jit_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
     machine.unchecked = true;
-    machine.trail = RVM_TRAIL_OFF;
     jit.tiers = false;
     device.least = 0;
     device.stream = stream;
