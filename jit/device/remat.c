@@ -7,6 +7,7 @@
 #include "device.h"
 #include "support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -28,33 +29,14 @@ typedef struct remat {
     bool hides;
 } remat;
 
+static int by_address(const void *a, const void *b) {
+    const uintptr_t x = (uintptr_t) * (LLVMBasicBlockRef const *)a, y = (uintptr_t) * (LLVMBasicBlockRef const *)b;
+    return (x > y) - (x < y);
+}
+
 static unsigned number_of(const remat *w, LLVMBasicBlockRef b) {
-    unsigned low = 0, high = w->n;
-    while (high - low > 1) {
-        const unsigned middle = (low + high) / 2;
-        *(w->blocks[middle] <= b ? &low : &high) = middle;
-    }
-    return low;
-}
-
-static void sift(LLVMBasicBlockRef *b, unsigned at, unsigned n) {
-    for (unsigned child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && b[child + 1] > b[child]) child++;
-        if (b[child] <= b[at]) return;
-        LLVMBasicBlockRef t = b[at];
-        b[at] = b[child];
-        b[child] = t;
-    }
-}
-
-static void sort(LLVMBasicBlockRef *b, unsigned n) {
-    for (unsigned k = n / 2; k-- > 0;) sift(b, k, n);
-    for (unsigned k = n; k-- > 1;) {
-        LLVMBasicBlockRef t = *b;
-        *b = b[k];
-        b[k] = t;
-        sift(b, 0, k);
-    }
+    const LLVMBasicBlockRef *at = bsearch(&b, w->blocks, w->n, sizeof b, by_address);
+    return (unsigned)(at - w->blocks);
 }
 
 /* ---- liveness, value by value ---- */
@@ -248,7 +230,7 @@ bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid) {
     w.pressure = (unsigned *)(void *)(w.stack + w.n);
     w.seen = w.pressure + w.n;
     LLVMGetBasicBlocks(f, w.blocks);
-    sort(w.blocks, w.n);
+    qsort(w.blocks, w.n, sizeof *w.blocks, by_address);
     memset(w.pressure, 0, 2 * w.n * sizeof(unsigned));
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
