@@ -123,13 +123,13 @@ static bool is_cheap(LLVMValueRef v) {
     }
 }
 
-/* Operations that computing v again in b takes; more than DEAR: too many. */
-static unsigned cost_in(remat *w, LLVMValueRef v, LLVMBasicBlockRef b) {
+/* Operations that computing v again in b takes; more than `most`, which are at most DEAR: too many. */
+static unsigned cost_in(remat *w, LLVMValueRef v, LLVMBasicBlockRef b, unsigned most) {
     unsigned cost = 1;
-    if (!is_cheap(v) || LLVMGetNumOperands(v) > MOST_OPERANDS) return DEAR + 1;
+    if (!most || !is_cheap(v) || LLVMGetNumOperands(v) > MOST_OPERANDS) return DEAR + 1;
     for (int o = 0; o < LLVMGetNumOperands(v) && cost <= DEAR; o++) {
         LLVMValueRef x = LLVMGetOperand(v, (unsigned)o);
-        if (!lives_into(w, x, b)) cost += LLVMGetInstructionParent(x) == b ? DEAR : cost_in(w, x, b);
+        if (!lives_into(w, x, b)) cost += LLVMGetInstructionParent(x) == b ? DEAR : cost_in(w, x, b, most - 1);
     }
     return cost;
 }
@@ -196,7 +196,7 @@ static unsigned blocks_of(remat *w, LLVMValueRef v, unsigned most, LLVMBasicBloc
         if (LLVMIsAPHINode(user)) return 0;
         for (unsigned k = 0; k < n; k++) known |= b[k] == one;
         if (known) continue;
-        if (n == MOST_USES || is_short(one, v) || cost_in(w, v, one) > most) return 0;
+        if (n == MOST_USES || is_short(one, v) || cost_in(w, v, one, most) > most) return 0;
         b[n++] = one;
     }
     return n;
