@@ -44,8 +44,8 @@ while IFS=: read -r file name; do
     case $file in
     tests/*/functions.rasm | examples/* | bench/*) one "$file" "$name" --trust --fast-math ;;
     esac
-done < <(for file in tests/cases/parallel/*.rasm examples/bundle_adjustment/adbench.rasm examples/gmm/gmm.rasm examples/adbench/hand.rasm \
-    bench/problems/bessel.rasm bench/problems/ensemble.rasm; do
+done < <(for file in tests/cases/parallel/*.rasm tests/cases/device/f32.rasm examples/bundle_adjustment/adbench.rasm examples/gmm/gmm.rasm \
+    examples/adbench/hand.rasm bench/problems/bessel.rasm bench/problems/ensemble.rasm; do
     awk -v file="$file" '/^fn /{name=$2; sub(/\(.*/, "", name)} /^ *parallel /{if (name != last) print file ":" name; last = name}' "$file"
 done)
 # No fused multiply-add in strict code but libdevice's: a kernel without functions has none.

@@ -145,6 +145,7 @@ static rvm_status begin(making *m, unsigned level) {
     m->k.target = &m->target.traits;
     rvm__target_prepare(&m->target, m->k.module);
     drop_hints(&m->k);
+    rvm__device_narrow(&m->k);
     status = keep_instances(m);
     return status ? status : rvm__target_fail(rvm__simplify_for_device(&m->k, m->target.machine), "simplifies", "", m->err);
 }

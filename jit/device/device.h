@@ -10,6 +10,7 @@
  *   runtime_cta.c  and of what that calls
  *   runtime.c    what kernels call that is no function of the program: IR, and libdevice's functions
  *   lines.c      line tables of kernels
+ *   singles.c    f32 as f32
  *   remat.c      what is cheap computed again, where registers are few
  */
 #ifndef RVM_JIT_DEVICE_H
@@ -136,6 +137,10 @@ extern const char rvm__cta_device[], rvm__cta_grid[], rvm__cta_both[];
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);
 /* Whether what is called so is an elementary function, and neither LLVM's nor the machine's. */
 bool rvm__device_is_function(const char *name);
+
+/* ---- singles.c ---- */
+/* Of all functions, before anything else changes them: operations on f32, which are marked, become float's. */
+void rvm__device_narrow(const rvm__build *k);
 
 /* ---- remat.c ---- */
 /* Once all else is done. grid: all that can be, since it is for tests. False: out of memory. */

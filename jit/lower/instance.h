@@ -34,6 +34,8 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 /* Poll, if so much has been charged: an i64. */
 #define RVM__SAFEPOINT "rvm.safepoint"
 #define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
+/* Metadata of an operation on doubles: its operands are f32, and so is what it is rounded to, if it is no truth value. */
+#define RVM__SINGLE_MARK "rvm.single"
 /* A block within, and a register's sum behind it: nested.c. */
 #define RVM__NESTED     "rvm.nested."
 #define RVM__NESTED_SUM "rvm.nested_sum."

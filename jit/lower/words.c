@@ -10,6 +10,7 @@
 
 #include "build.h"
 #include "kernels.h"
+#include "instance.h"
 #include "instruction.h"
 
 typedef struct words { /* what the words need to know: the type they are on */
@@ -97,13 +98,23 @@ static LLVMValueRef rounded(const words *w, LLVMValueRef x) {
     return w->t == RVM_F32 ? to_double(w->k, to_single(w->k, x)) : x;
 }
 
+/* v, one operation on values of w->t. */
+static LLVMValueRef marked(const words *w, LLVMValueRef v) {
+    LLVMContextRef c = w->k->context;
+    if (w->k->singles && w->t == RVM_F32 && LLVMIsAInstruction(v))
+        LLVMSetMetadata(v, LLVMGetMDKindIDInContext(c, RVM__SINGLE_MARK, sizeof RVM__SINGLE_MARK - 1),
+                        LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
+    return v;
+}
+
 static LLVMValueRef real_op(const words *w, LLVMOpcode op, LLVMValueRef x, LLVMValueRef y) {
     return freed(w->k, LLVMBuildBinOp(w->k->b, op, x, y, ""));
 }
 
 static LLVMValueRef compare(const words *w, LLVMRealPredicate real_is, LLVMIntPredicate whole_is, LLVMValueRef x,
                             LLVMValueRef y) {
-    return rvm__is_floating(w->t) ? LLVMBuildFCmp(w->k->b, real_is, x, y, "") : LLVMBuildICmp(w->k->b, whole_is, x, y, "");
+    return rvm__is_floating(w->t) ? marked(w, LLVMBuildFCmp(w->k->b, real_is, x, y, ""))
+                                  : LLVMBuildICmp(w->k->b, whole_is, x, y, "");
 }
 
 /* ---- fix ---- */
@@ -223,17 +234,17 @@ LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const 
 /* ---- the words ---- */
 
 static LLVMValueRef word_add(const words *w, LLVMValueRef x, LLVMValueRef y) {
-    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFAdd, x, y));
+    if (rvm__is_floating(w->t)) return rounded(w, marked(w, real_op(w, LLVMFAdd, x, y)));
     return whole_sum(w, LLVMAdd, "llvm.sadd.with.overflow", x, y);
 }
 
 static LLVMValueRef word_sub(const words *w, LLVMValueRef x, LLVMValueRef y) {
-    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFSub, x, y));
+    if (rvm__is_floating(w->t)) return rounded(w, marked(w, real_op(w, LLVMFSub, x, y)));
     return whole_sum(w, LLVMSub, "llvm.ssub.with.overflow", x, y);
 }
 
 static LLVMValueRef word_mul(const words *w, LLVMValueRef x, LLVMValueRef y) {
-    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFMul, x, y));
+    if (rvm__is_floating(w->t)) return rounded(w, marked(w, real_op(w, LLVMFMul, x, y)));
     return w->t == RVM_FIX ? fix_fma(w, x, y, NULL) : LLVMBuildMul(w->k->b, x, y, "");
 }
 
@@ -246,7 +257,7 @@ static LLVMValueRef odd_inverse(const words *w, LLVMValueRef x) {
 }
 
 static LLVMValueRef word_div(const words *w, LLVMValueRef x, LLVMValueRef y) {
-    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFDiv, x, y));
+    if (rvm__is_floating(w->t)) return rounded(w, marked(w, real_op(w, LLVMFDiv, x, y)));
     return w->t == RVM_FIX ? fix_div(w, x, y) : LLVMBuildMul(w->k->b, x, odd_inverse(w, y), "");
 }
 
@@ -270,7 +281,7 @@ static LLVMValueRef word_neg(const words *w, LLVMValueRef x) {
 
 static LLVMValueRef word_call(const words *w, const char *name, unsigned n, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef args[2] = {x, y};
-    if (w->t != RVM_FIX) return rounded(w, rvm__build_call(w->k, name, n, args));
+    if (w->t != RVM_FIX) return rounded(w, marked(w, rvm__build_call(w->k, name, n, args)));
     for (unsigned j = 0; j < n; j++) args[j] = real_of_fix(w, args[j]);
     return fix_of_real(w, rvm__build_call(w->k, name, n, args));
 }

@@ -502,6 +502,76 @@ Test(jit, printed_kernels) {
     end(&f);
 }
 
+static size_t count(const char *all, const char *part) {
+    size_t n = 0;
+    for (; (all = strstr(all, part)); all += strlen(part)) n++;
+    return n;
+}
+
+/* The machine rounds a double after each operation on f32; a device computes in single precision, and what goes around a
+ * loop stays so. No instruction flushes denormals. f64 stays f64 up to where it is rounded. */
+Test(jit, kernels_of_f32) {
+    static const char block[] = "fn f(y: f32[n], x: f32[n])\n"
+                                "    parallel i in 0..n\n"
+                                "        y[i] += (x[i] + 3) * x[i] - sqrt(x[i]) / 7\n"
+                                "    end\n"
+                                "end\n"
+                                "fn g(y: f32[n], x: f32[m])\n"
+                                "    parallel i in 0..n\n"
+                                "        for j in 0..m\n"
+                                "            y[i] += x[j] * x[j]\n"
+                                "        end\n"
+                                "    end\n"
+                                "end\n"
+                                "fn h(y: f32[n], x: f32[n], z: real[n])\n"
+                                "    parallel i in 0..n\n"
+                                "        y[i] += f32(f64(x[i]) * z[i])\n"
+                                "    end\n"
+                                "end\n"
+                                "fn k(y: f32[n], x: f32[m])\n"
+                                "    parallel i in 0..n\n"
+                                "        compute\n"
+                                "            let t: f32 = 0\n"
+                                "            for j in 0..m\n"
+                                "                t += x[j] * x[j]\n"
+                                "            end\n"
+                                "        do\n"
+                                "            y[i] += t\n"
+                                "        undo\n"
+                                "    end\n"
+                                "end\n";
+    static const struct {
+        uint32_t fn;
+        const char *has[6], *lacks[6];
+    } rows[] = {
+        {0, {"add.rn.f32", "mul.rn.f32", "sqrt.rn.f32", "div.rn.f32"}, {"rn.f64 ", ".ftz", "approx", "fma"}},
+        {1, {"mul.rn.f32", "add.rn.f32"}, {"rn.f64 ", ".ftz", "fma", "mov.f64"}},
+        {2, {"mul.rn.f64", "add.rn.f32"}, {"mul.rn.f32"}},
+        {3, {"mul.rn.f32", "add.rn.f32"}, {"rn.f64 ", ".ftz", "fma", "mov.f64"}},
+    };
+    fixture f;
+    report rep = {.name = "block"};
+    rvm_options o = rvm_options_default();
+    begin(&f);
+    rvm_program_free(f.p);
+    cr_assert(f.p = assemble_text(block, NULL, &rep));
+    o.unchecked = true;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char *printed;
+        const rvm_status st = dump(&f, rows[k].fn, 1, RVM_JIT_PTX, &o, &printed);
+        const bool none = st == RVM_ERR_UNSUPPORTED && strstr(e.message, "no code for devices");
+        cr_expect(none || !st, "row %zu: %s", k, e.message);
+        for (const char *const *one = rows[k].has; *one && !st; one++)
+            cr_expect(strstr(printed, *one), "row %zu lacks %s: %s", k, *one, printed);
+        for (const char *const *one = rows[k].lacks; *one && !st; one++)
+            cr_expect(!strstr(printed, *one), "row %zu has %s: %s", k, *one, printed);
+        const size_t loads = count(printed, "ld.f64") + count(printed, "ld.global.f64") + count(printed, "ld.global.nc.f64");
+        cr_expect(count(printed, "cvt.rn.f32.f64") <= loads + (rows[k].fn == 2), "row %zu rounds again: %s", k, printed);
+        free(printed);
+    }
+    end(&f);
+}
+
 /* ---- what cannot turn back ---- */
 
 /* `unused` is dead: it is made for nothing but to be taken back. */
