@@ -22,9 +22,9 @@ static rvm_status check_list(const rvm_cuda_options *o, rvm_error *err) {
 
 /* Where a device is used once that pays, it is opened then. */
 static rvm_status make_ready(rvm_cuda *c, rvm_error *err) {
-    bool grid;
+    enum rvm__device_code code;
     if (!c->o.automatic) return rvm__cuda_open(c, err);
-    if (!rvm__driver_may_be_there(&grid))
+    if (!rvm__driver_may_be_there(&code))
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no CUDA device, as it seems");
     return rvm__chooser_new(c) ? RVM_OK : rvm__fail_memory(err);
 }
@@ -64,11 +64,11 @@ int rvm_cuda_devices(const rvm_cuda *c, int *devices, int n) {
 rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(c, m);
     if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
-    bool grid = c->d && c->d->grid;
-    if (!c->d) rvm__driver_may_be_there(&grid);
+    enum rvm__device_code code = c->d ? c->d->code : RVM__KERNELS_PTX;
+    if (!c->d) rvm__driver_may_be_there(&code);
     if (m->jit.device != c) rvm__kept_leave(m);
     m->jit.device = c;
-    m->jit.device_code = grid ? RVM__KERNELS_GRID : RVM__KERNELS_PTX;
+    m->jit.device_code = (uint8_t)code;
     m->jit.device_least = c->o.automatic ? c->o.least + !c->o.least : 0;
     m->jit.runner = &rvm__cuda_runner;
     return RVM_OK;

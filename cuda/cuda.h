@@ -26,12 +26,12 @@ typedef struct rvm__driver {
 #define FUNCTION(name, symbol, params) int(*name) params;
 #include "driver.def"
 #undef FUNCTION
-    bool grid; /* it is no driver, but runs kernels on the host (tests/grid) */
+    enum rvm__device_code code; /* RVM__KERNELS_PTX; else it is no driver, but runs kernels on the host (tests/grid) */
 } rvm__driver;
 /* Opened once, and stays. UNSUPPORTED: why there is none. Any thread. */
 rvm_status rvm__driver_open(const rvm__driver **out, rvm_error *err);
-/* Whether it looks so, in no time: the driver does not begin. Any thread. */
-bool rvm__driver_may_be_there(bool *grid);
+/* Whether it looks so, in no time: the driver does not begin; and what it runs. Any thread. */
+bool rvm__driver_may_be_there(enum rvm__device_code *code);
 /* RVM_OK, or that the driver failed `doing` that: UNSUPPORTED, MEMORY. */
 rvm_status rvm__driver_fail(const rvm__driver *d, int code, const char *doing, rvm_error *err);
 /* Numbers of the driver's interface. */

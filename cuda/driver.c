@@ -17,6 +17,13 @@ enum { OLDEST = 11030 }; /* of which PTX of version 7.3 is */
 static rvm__driver driver;
 static char why[200]; /* it cannot be used; empty: it can */
 
+/* rvm_grid: of what only looks like a driver; it says whether libdevice's functions are to be called there. */
+static enum rvm__device_code code_of(void *library) {
+    const int *grid = dlsym(library, "rvm_grid");
+    if (!grid) return RVM__KERNELS_PTX;
+    return *grid > 1 ? RVM__KERNELS_GRID_LIBDEVICE : RVM__KERNELS_GRID;
+}
+
 static bool find_functions(void *library) {
 #define FUNCTION(name, symbol, params)                                                                                      \
     {                                                                                                                       \
@@ -26,7 +33,7 @@ static bool find_functions(void *library) {
     }
 #include "driver.def"
 #undef FUNCTION
-    driver.grid = dlsym(library, "rvm_grid");
+    driver.code = code_of(library);
     return true;
 }
 
@@ -58,13 +65,13 @@ static void begin(void) {
 
 static pthread_once_t file = PTHREAD_ONCE_INIT, begun = PTHREAD_ONCE_INIT;
 
-bool rvm__driver_may_be_there(bool *grid) {
+bool rvm__driver_may_be_there(enum rvm__device_code *code) {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg"}; /* of Linux, of Windows' subsystem for it */
     const char *named = secure_getenv("RVM_CUDA_DRIVER");
-    *grid = false;
+    *code = RVM__KERNELS_PTX;
     if (!named || !*named) return access(nodes[0], F_OK) == 0 || access(nodes[1], F_OK) == 0;
     pthread_once(&file, open_file);
-    *grid = driver.grid;
+    *code = driver.code;
     return !why[0];
 }
 

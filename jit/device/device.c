@@ -47,6 +47,7 @@ typedef struct making {
     unsigned n;
     const char *libdevice;
     bool grid, lines, plain, nested; /* nested: some kernel is */
+    bool host_functions;             /* elementary functions stay the host's */
     rvm_error *err;
 } making;
 
@@ -228,7 +229,7 @@ static const char *missing_in(const rvm__device_kernel *x) {
 
 /* Functions that no file has: kernels that call them are none. */
 static void drop_unlinked(making *m) {
-    if (!rvm__device_add_functions(&m->k, m->libdevice)) return;
+    if (!rvm__device_add_functions(&m->k, m->libdevice, m->grid)) return;
     for (unsigned n = 0; n < m->n; n++) {
         rvm__device_kernel *x = &m->kernels[n];
         const char *name = x->kernel ? missing_in(x) : NULL;
@@ -257,7 +258,7 @@ static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
     if (!rvm__device_add_runtime(&m->k, m->grid))
         return rvm__fail(m->err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM does not read the kernels' own functions");
     rvm_status status = make_kernels(m);
-    if (!status && !m->grid) drop_unlinked(m);
+    if (!status && !m->host_functions) drop_unlinked(m);
     for (unsigned n = 0; n < m->n && m->grid; n++)
         if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
     finish(m);
@@ -380,8 +381,13 @@ static void find(making *m, bool *marks) {
 rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, bool plain,
                             const char *libdevice, LLVMMemoryBufferRef *out, rvm_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    making m = {
-        .host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .lines = lines, .plain = plain, .err = err};
+    making m = {.host = k,
+                .libdevice = libdevice,
+                .grid = form != RVM__KERNELS_PTX,
+                .host_functions = form == RVM__KERNELS_GRID,
+                .lines = lines,
+                .plain = plain,
+                .err = err};
     LLVMMemoryBufferRef ptx = NULL;
     size_t nmarks = 1;
     rvm_status status = RVM_OK;

@@ -9,6 +9,7 @@
  *   origin.c     to which array
  *   runtime_cta.c  and of what that calls
  *   runtime.c    what kernels call that is no function of the program: IR, and libdevice's functions
+ *   nvvm.c       and what these call, on a host
  *   lines.c      line tables of kernels
  *   singles.c    f32 as f32
  *   remat.c      what is cheap computed again, where registers are few
@@ -133,8 +134,11 @@ bool rvm__device_add_runtime(const rvm__build *k, bool grid);
 /* Texts of its parts for a CTA to each instance (runtime_cta.c). */
 extern const char rvm__cta_device[], rvm__cta_grid[], rvm__cta_both[];
 /* Elementary functions that are called become those of libdevice, which is in the file at `path` ("": there is none). NULL,
- * or the name of one that is not there. */
-const char *rvm__device_add_functions(const rvm__build *k, const char *path);
+ * or the name of one that is not there. is_grid: to run on this host. */
+const char *rvm__device_add_functions(const rvm__build *k, const char *path, bool is_grid);
+/* Of LLVM's functions for devices, llvm.nvvm.X, those that libdevice calls, on a host, with this in front of X (nvvm.c). */
+#define RVM__NVVM "rvm.nvvm."
+extern const char rvm__nvvm_on_host[];
 /* Whether what is called so is an elementary function, and neither LLVM's nor the machine's. */
 bool rvm__device_is_function(const char *name);
 

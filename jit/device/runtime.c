@@ -282,17 +282,10 @@ _Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) 
                    sizeof(rvm__kernel_entry) == 16,
                "as these have them");
 
-bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
-    const char *parts[] = {is_grid ? grid : device, both, is_grid ? rvm__cta_grid : rvm__cta_device, rvm__cta_both};
-    size_t size = 1;
-    char *why = NULL, *all;
+static bool link_text(const rvm__build *k, const char *ir, size_t size) {
+    char *why = NULL;
     LLVMModuleRef module;
-    for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) size += strlen(parts[n]);
-    if (!(all = rvm__realloc(k->al, NULL, 0, size))) return false;
-    *all = 0;
-    for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) strcat(all, parts[n]);
-    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(all, size - 1, "runtime");
-    rvm__realloc(k->al, all, size, 0);
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, size, "runtime");
     if (LLVMParseIRInContext(k->context, text, &module, &why)) { /* which takes the text */
         LLVMDisposeMessage(why);
         return false;
@@ -300,6 +293,19 @@ bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
     LLVMSetTarget(module, LLVMGetTarget(k->module));
     LLVMSetDataLayout(module, LLVMGetDataLayoutStr(k->module));
     return !LLVMLinkModules2(k->module, module);
+}
+
+bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
+    const char *parts[] = {is_grid ? grid : device, both, is_grid ? rvm__cta_grid : rvm__cta_device, rvm__cta_both};
+    size_t size = 1;
+    char *all;
+    for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) size += strlen(parts[n]);
+    if (!(all = rvm__realloc(k->al, NULL, 0, size))) return false;
+    *all = 0;
+    for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) strcat(all, parts[n]);
+    const bool good = link_text(k, all, size - 1);
+    rvm__realloc(k->al, all, size, 0);
+    return good;
 }
 
 /* ---- libdevice ---- */
@@ -343,9 +349,62 @@ static void link_file(const rvm__build *k, const char *path) {
     LLVMLinkModules2(k->module, module); /* what is not there then is missed */
 }
 
-const char *rvm__device_add_functions(const rvm__build *k, const char *path) {
+/* A device's instructions that libdevice has as text; of the function a part of it tells. */
+static const char *function_of_assembly(LLVMValueRef assembly) {
+    static const struct {
+        const char *part, *name;
+    } known[] = {
+        {"rsqrt.approx.ftz.f64", RVM__NVVM "rsqrt.approx.ftz.d"},    {"setp.equ.f64", RVM__NVVM "equal"},
+        {"add.cc.u32      r0, a0, b0", RVM__NVVM "add.wide"},        {"sub.cc.u32      r0, a0, b0", RVM__NVVM "sub.wide"},
+        {"mad.lo.cc.u32   r0, alo, blo, clo", RVM__NVVM "mad.wide"}, {"mul.lo.u32      r0, alo, blo", RVM__NVVM "mul.wide"}};
+    const char *name = NULL;
+    char *text = LLVMPrintValueToString(assembly);
+    for (size_t n = 0; n < sizeof known / sizeof *known && !name; n++)
+        if (strstr(text, known[n].part)) name = known[n].name;
+    LLVMDisposeMessage(text);
+    return name;
+}
+
+static void replace_assembly(const rvm__build *k, LLVMValueRef call) {
+    enum { MOST = 4 };
+    LLVMValueRef args[MOST], called = LLVMGetCalledValue(call);
+    const char *name = LLVMIsAInlineAsm(called) ? function_of_assembly(called) : NULL;
+    LLVMValueRef f = name ? LLVMGetNamedFunction(k->module, name) : NULL;
+    const unsigned n = LLVMGetNumArgOperands(call);
+    if (!f || n > MOST || LLVMGlobalGetValueType(f) != LLVMGetCalledFunctionType(call)) return;
+    for (unsigned a = 0; a < n; a++) args[a] = LLVMGetOperand(call, a);
+    LLVMPositionBuilderBefore(k->b, call);
+    LLVMReplaceAllUsesWith(call, LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, args, n, ""));
+    LLVMInstructionEraseFromParent(call);
+}
+
+static void replace_all_assembly(const rvm__build *k) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
+                next = LLVMGetNextInstruction(v);
+                if (LLVMIsACallInst(v)) replace_assembly(k, v);
+            }
+}
+
+/* What libdevice calls for a device becomes what is here. */
+static void link_for_host(const rvm__build *k) {
+    static const char prefix[] = "llvm.nvvm.";
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        char name[80];
+        const char *symbol = LLVMGetValueName2(f, &length);
+        if (strncmp(symbol, prefix, sizeof prefix - 1) != 0) continue;
+        snprintf(name, sizeof name, RVM__NVVM "%.60s", symbol + sizeof prefix - 1);
+        LLVMSetValueName2(f, name, strlen(name));
+    }
+    if (link_text(k, rvm__nvvm_on_host, strlen(rvm__nvvm_on_host))) replace_all_assembly(k); /* what is left is missed */
+}
+
+const char *rvm__device_add_functions(const rvm__build *k, const char *path, bool is_grid) {
     if (!rename_functions(k)) return NULL;
     if (*path) link_file(k, path);
+    if (*path && is_grid) link_for_host(k);
     for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);

@@ -10,6 +10,7 @@
  * RVM_GRID_DEFER=1: a copy between it and the host is made only when the driver is called next. RVM_GRID_FAIL=wait:N: the
  * N-th wait for a stream tells of a failure before. rvm_grid_watch: a stream of who calls, which is never destroyed; what is
  * not sent there is counted in rvm_grid_elsewhere, what is in rvm_grid_there.
+ * RVM_GRID_LIBDEVICE=1: elementary functions are libdevice's, where CUDA's toolkit is, as on a device, not the host's.
  * Each mistake of who calls ends the process: memory, a stream, an event or a kernel used that is not of the device whose
  * context is current, freed twice, or left over. */
 #ifndef _GNU_SOURCE
@@ -28,8 +29,11 @@
 #include "functions.h"
 
 #define EXPORT __attribute__((visibility("default")))
-EXPORT extern const int rvm_grid;
-const int rvm_grid = 1;
+EXPORT extern int rvm_grid; /* 2: with libdevice's functions */
+int rvm_grid;
+__attribute__((constructor)) static void choose_functions(void) {
+    rvm_grid = getenv("RVM_GRID_LIBDEVICE") ? 2 : 1;
+}
 
 static void die(const char *what) {
     fprintf(stderr, "grid driver: %s\n", what);

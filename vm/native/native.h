@@ -134,7 +134,8 @@ typedef struct rvm__native_view {
 enum rvm__device_code {
     RVM__NO_KERNELS,
     RVM__KERNELS_PTX,
-    RVM__KERNELS_GRID /* an object file for this host: a thread of a kernel is a call (tests/grid) */
+    RVM__KERNELS_GRID,          /* an object file for this host: a thread of a kernel is a call (tests/grid) */
+    RVM__KERNELS_GRID_LIBDEVICE /* the same, but that elementary functions are libdevice's */
 };
 enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__KERNEL_RESIDENT = 4, RVM__WARP = 32, RVM__NESTED_CTA = 256 };
 enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 8 bytes as they are; not passed */

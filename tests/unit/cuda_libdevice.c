@@ -1,0 +1,196 @@
+/* cuda_libdevice.c: kernels with libdevice's elementary functions, as on a device: norm by norm they give what the
+ * interpreter does, within 1e-12. By what stands in for a driver (tests/grid); where CUDA's toolkit is. */
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module.h"
+#include "rvm_asm.h"
+#include "rvm_cuda.h"
+#include "rvm_derivatives.h"
+#include "rvm_jit.h"
+
+/* x: from 0 to 1; w: also large, so that sines take another way. */
+static const char text[] = "fn functions(y: real[32, n], x: real[n], w: real[n])\n"
+                           "    parallel i in 0..n\n"
+                           "        y[0, i] += exp(40 * w[i])\n"
+                           "        y[1, i] += exp2(x[i])\n"
+                           "        y[2, i] += exp10(x[i])\n"
+                           "        y[3, i] += expm1(x[i])\n"
+                           "        y[4, i] += log(x[i])\n"
+                           "        y[5, i] += log2(x[i])\n"
+                           "        y[6, i] += log10(x[i])\n"
+                           "        y[7, i] += log1p(x[i])\n"
+                           "        y[8, i] += cbrt(x[i])\n"
+                           "        y[9, i] += sin(1e12 * w[i])\n"
+                           "        y[10, i] += cos(1e12 * w[i])\n"
+                           "        y[11, i] += tan(x[i])\n"
+                           "        y[12, i] += asin(x[i])\n"
+                           "        y[13, i] += acos(x[i])\n"
+                           "        y[14, i] += atan(40 * w[i])\n"
+                           "        y[15, i] += sinh(x[i])\n"
+                           "        y[16, i] += cosh(x[i])\n"
+                           "        y[17, i] += tanh(x[i])\n"
+                           "        y[18, i] += asinh(x[i])\n"
+                           "        y[19, i] += acosh(1 + x[i])\n"
+                           "        y[20, i] += atanh(x[i])\n"
+                           "        y[21, i] += erf(x[i])\n"
+                           "        y[22, i] += erfc(x[i])\n"
+                           "        y[23, i] += lgamma(x[i])\n"
+                           "        y[24, i] += x[i] ^ 1.7\n"
+                           "        y[25, i] += hypot(x[i], 0.3)\n"
+                           "        y[26, i] += atan2(x[i], w[i])\n"
+                           "        y[27, i] += sinpi(x[i])\n"
+                           "        y[28, i] += cospi(x[i])\n"
+                           "        y[29, i] += sin(x[i])\n"
+                           "        y[30, i] += cos(x[i])\n"
+                           "        y[31, i] += tan(1e12 * w[i])\n"
+                           "    end\n"
+                           "end\n";
+enum { FUNCTIONS = 32, N = 400, D = 3, K = 9, POINTS = 70, C = D * (D + 1) / 2 };
+
+static const double tolerance = 1e-12;
+
+/* ---- the device ---- */
+
+typedef struct fixture {
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_jit *j;
+    rvm_cuda *c;
+    rvm_error e;
+} fixture;
+
+static void begin(fixture *f) {
+    rvm_options unchecked = rvm_options_default();
+    unchecked.unchecked = unchecked.trust = true;
+    unchecked.trail = RVM_TRAIL_OFF;
+    cr_assert(!rvm_machine_new(f->p, &unchecked, &f->m, &f->e));
+}
+
+/* From now on. */
+static void take_device(fixture *f, rvm_cuda_nested nested) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_cuda_options device = rvm_cuda_options_default();
+    o.tiers = false;
+    device.least = 0;
+    device.nested = nested;
+    char path[PATH_MAX];
+    rvm__libdevice_find(path);
+    if (!*path) cr_skip("no libdevice");
+    setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
+    setenv("RVM_GRID_LIBDEVICE", "1", 1);
+    if (rvm_jit_new(&o, &f->j, &f->e)) cr_skip("no LLVM");
+    cr_assert(!rvm_jit_attach(f->j, f->m, &f->e) && !rvm_cuda_new(&device, &f->c, &f->e));
+    cr_assert(!rvm_cuda_attach(f->c, f->m, &f->e));
+}
+
+static void expect_there(const fixture *f) {
+    rvm_cuda_totals t;
+    rvm_cuda_stats(f->c, &t);
+    cr_assert(t.blocks && !t.on_host, "%d: %s", (int)t.blocks, t.why);
+}
+
+static void end(fixture *f) {
+    rvm_machine_free(f->m);
+    rvm_cuda_free(f->c);
+    rvm_jit_free(f->j);
+    rvm_program_free(f->p);
+}
+
+/* ---- how far ---- */
+
+static double norm_of(const double *x, const double *y, int n) {
+    double s = 0;
+    for (int k = 0; k < n; k++) s += (x[k] - (y ? y[k] : 0)) * (x[k] - (y ? y[k] : 0));
+    return sqrt(s);
+}
+
+static void expect_near(const char *what, int number, const double *got, const double *expected, int n) {
+    const double off = norm_of(got, expected, n), of = norm_of(expected, NULL, n);
+    cr_assert(of > 0 && off <= tolerance * of, "%s %d: off by %g of %g", what, number, off, of);
+}
+
+/* ---- what is computed ---- */
+
+static void call(fixture *f, double *y) {
+    static double x[N], w[N];
+    for (int i = 0; i < N; i++) x[i] = (i + .3) / N, w[i] = 2 * sin(i);
+    memset(y, 0, sizeof(double) * FUNCTIONS * N);
+    rvm_arg a[3] = {rvm_arg_array_f64(y, 2, (int64_t[]){FUNCTIONS, N}), rvm_arg_array_f64(x, 1, (int64_t[]){N}),
+                    rvm_arg_array_f64(w, 1, (int64_t[]){N})};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "functions"), a, 3, &f->e), "%s", f->e.message);
+}
+
+Test(cuda_libdevice, functions) {
+    static double expected[FUNCTIONS * N], got[FUNCTIONS * N];
+    fixture f = {.p = NULL};
+    cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f.p, &f.e, NULL, NULL), "%s", f.e.message);
+    begin(&f);
+    call(&f, expected);
+    take_device(&f, RVM_CUDA_BY_SIZE);
+    call(&f, got);
+    expect_there(&f);
+    for (int k = 0; k < FUNCTIONS; k++) expect_near("function", k, got + k * N, expected + k * N, N);
+    cr_assert(memcmp(got, expected, sizeof got), "these are not libdevice's");
+    end(&f);
+}
+
+typedef struct mixture {
+    double alphas[K], means[K][D], icf[K][C], x[POINTS][D], by_alphas[K], by_means[K][D], by_icf[K][C];
+} mixture;
+
+static void fill(double *x, size_t n, double scale) {
+    for (size_t k = 0; k < n; k++) x[k] = scale * sin((double)(k * k) + scale);
+}
+
+static rvm_arg matrix(double *x, double *shadow, int64_t n, int64_t m) {
+    rvm_arg a = rvm_arg_array_f64(x, 2, (int64_t[]){n, m});
+    a.shadow_data = shadow;
+    a.active = shadow;
+    return a;
+}
+
+static void gradient(fixture *f, mixture *of) {
+    memset(of, 0, sizeof *of);
+    fill(of->alphas, K, .5);
+    fill(of->means[0], sizeof of->means / 8, 1);
+    fill(of->icf[0], sizeof of->icf / 8, .25);
+    fill(of->x[0], sizeof of->x / 8, 2);
+    rvm_arg a[7] = {rvm_arg_f64(0),
+                    rvm_arg_array_f64(of->alphas, 1, (int64_t[]){K}),
+                    matrix(of->means[0], of->by_means[0], K, D),
+                    matrix(of->icf[0], of->by_icf[0], K, C),
+                    matrix(of->x[0], NULL, POINTS, D),
+                    rvm_arg_f64(1),
+                    rvm_arg_f64(0)};
+    a[0].active = a[1].active = true;
+    a[0].shadow.f = 1;
+    a[1].shadow_data = of->by_alphas;
+    cr_assert(!rvm_gradient(f->m, rvm_program_find(f->p, "gmm"), a, 7, &f->e), "%s", f->e.message);
+}
+
+static void expect_mixture(rvm_cuda_nested nested) {
+    static mixture expected, got;
+    fixture f = {.p = NULL};
+    cr_assert(!rvm_open(RVM_EXAMPLES "/gmm/gmm.rasm", NULL, &f.p, &f.e, NULL, NULL), "%s", f.e.message);
+    begin(&f);
+    gradient(&f, &expected);
+    take_device(&f, nested);
+    gradient(&f, &got);
+    expect_there(&f);
+    expect_near("alphas", 0, got.by_alphas, expected.by_alphas, K);
+    expect_near("means", 0, got.by_means[0], expected.by_means[0], K * D);
+    expect_near("icf", 0, got.by_icf[0], expected.by_icf[0], K * C);
+    end(&f);
+}
+
+Test(cuda_libdevice, mixture) {
+    expect_mixture(RVM_CUDA_NEVER);
+}
+
+Test(cuda_libdevice, mixture_in_ctas) {
+    expect_mixture(RVM_CUDA_ALWAYS);
+}
