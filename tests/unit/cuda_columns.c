@@ -145,5 +145,5 @@ Test(cuda_columns, of_functions_with_blocks) {
                                 {"recurses", RVM_BY_TANGENTS, N, false, false, M, M, 0, 1},
                                 {"model", RVM_BY_TANGENTS, MANY, false, false, M, M, 0, 0},
                                 {"model", RVM_BY_ADJOINTS, N, false, true, 1, 1, 2, 1}};
-    for (size_t k = 0; k + 2 * (TRY_ONE_IN > 1) < sizeof all / sizeof *all; k++) compare(&all[k]);
+    for (size_t k = 0; k + 4 * (TRY_ONE_IN > 1) < sizeof all / sizeof *all; k++) compare(&all[k]);
 }

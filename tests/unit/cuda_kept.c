@@ -281,9 +281,11 @@ static void mix(uint64_t least, int times) {
 }
 
 Test(cuda_kept, mixture) {
-    mix(0, TRY_ONE_IN > 1 ? 10 : 100);
+    if (TRY_ONE_IN > 1) return; /* LLVM's code, for most of the time */
+    mix(0, 100);
 }
 Test(cuda_kept, mixture_of_small_blocks) {
+    if (TRY_ONE_IN > 1) return;
     mix(100000, 10);
 }
 
