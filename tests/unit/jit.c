@@ -1,5 +1,5 @@
-/* jit.c: the interface rvm_jit.h: modules that cannot be used, attaching, what is compiled, printing code. When: tiers.c.
- * What native code computes is tested by the cases and the random programs. */
+/* jit.c: the interface rvm_jit.h: modules that cannot be used, attaching, what is compiled. When: tiers.c; printing code:
+ * jit_printed.c. What native code computes is tested by the cases and the random programs. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +16,7 @@ static const char text[] = "fn sum(y: real, x: real[n])\n"
                            "end\n";
 enum { SUM, TWICE };
 
-/* An engine that tells t, and a program. */
-typedef struct fixture {
-    told told;
-    rvm_jit *j;
-    rvm_program *p;
-} fixture;
-
-static void begin(fixture *f) {
-    report rep = {.name = "jit"};
-    rvm_jit_options o = rvm_jit_options_default();
-    *f = (fixture){.p = assemble_text(text, NULL, &rep)};
-    o.level = 0;
-    o.tiers = false;
-    o.cache = "";
-    o.notice = on_notice;
-    o.userdata = &f->told;
-    cr_assert(f->p);
-    if (rvm_jit_new(&o, &f->j, &e)) cr_skip_test("%s", e.message);
-}
-
-static void end(fixture *f) {
-    rvm_jit_free(f->j);
-    rvm_program_free(f->p);
-}
-
-static rvm_machine *machine(const fixture *f, const rvm_options *o) {
+static rvm_machine *machine(const telling *f, const rvm_options *o) {
     rvm_machine *m = NULL;
     cr_assert(rvm_machine_new(f->p, o, &m, &e) == RVM_OK);
     return m;
@@ -80,10 +55,10 @@ Test(jit, modules_that_are_refused) {
 }
 
 Test(jit, modules_that_are_refused_later) { /* in tiers, each time anew */
-    fixture f;
+    telling f;
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
-    begin(&f);
+    telling_begin(&f, text);
     o.cache = "";
     o.tiers = o.wait = true;
     o.hot = 1;
@@ -99,7 +74,7 @@ Test(jit, modules_that_are_refused_later) { /* in tiers, each time anew */
     cr_assert(rvm_uncall(m, TWICE, &y, 1, &e) == RVM_OK && y.value.f == 1 && f.told.refused == 2 && !f.told.compiled);
     rvm_machine_free(m);
     rvm_jit_free(j);
-    end(&f);
+    telling_end(&f);
 }
 
 /* A machine's code for what all of this kind can do, from a name that need not stay. */
@@ -107,19 +82,19 @@ Test(jit, limited_to_a_processor) {
     rvm_jit_options o = rvm_jit_options_default();
     char name[] = "generic";
     rvm_jit *j;
-    fixture f;
+    telling f;
     o.cpu = name;
     o.tiers = false;
     o.cache = "";
     cr_assert(rvm_jit_new(&o, &j, &e) == RVM_OK, "%s", e.message);
     memset(name, 0, sizeof name);
     cr_assert(strstr(rvm_jit_about(j), ", generic"), "%s", rvm_jit_about(j));
-    begin(&f);
+    telling_begin(&f, text);
     rvm_machine *m = machine(&f, NULL);
     cr_assert(rvm_jit_attach(j, m, &e) == RVM_OK && twice(m, 1) == 2 && rvm_jit_reason(m, &e) == RVM_OK);
     rvm_machine_free(m);
     rvm_jit_free(j);
-    end(&f);
+    telling_end(&f);
 }
 
 Test(jit, usage) {
@@ -147,8 +122,8 @@ Test(jit, out_of_memory) {
     c.fail_at = 1;
     o.allocator = &c.al;
     cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_MEMORY && !j);
-    fixture f;
-    begin(&f);
+    telling f;
+    telling_begin(&f, text);
     rvm_machine *m = machine(&f, NULL);
     counting_init(&c);
     cr_assert(rvm_jit_new(&o, &j, &e) == RVM_OK, "%s", e.message);
@@ -160,15 +135,15 @@ Test(jit, out_of_memory) {
     rvm_machine_free(m);
     rvm_jit_free(j);
     cr_assert(c.live_blocks == 0 && !c.mismatch);
-    end(&f);
+    telling_end(&f);
 }
 
 /* ---- machines ---- */
 
 Test(jit, compiled_once) {
-    fixture f;
+    telling f;
     rvm_jit_totals t;
-    begin(&f);
+    telling_begin(&f, text);
     rvm_machine *m = machine(&f, NULL), *other = machine(&f, NULL);
     cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_USAGE);
     cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && rvm_jit_attach(f.j, other, &e) == RVM_OK);
@@ -183,7 +158,7 @@ Test(jit, compiled_once) {
     cr_assert(strstr(rvm_jit_about(f.j), "LLVM "));
     rvm_machine_free(m);
     rvm_machine_free(other);
-    end(&f);
+    telling_end(&f);
 }
 
 /* Bytes of code of the adjoint of a function with n locals and their sum, checked. */
@@ -249,9 +224,9 @@ Test(jit, lengths) {
     } calls[] = {{3, 2, 1, "n=3, m=2"}, {3, 2, 1, ""},           {100, 2, 2, "m=2"}, {99, 2, 2, ""},
                  {3, 2, 2, ""},         {2, 64, 3, "n=2, m=64"}, {2, 65, 4, "n=2"},  {1, 1, 5, ""},
                  {5, 5, 5, ""},         {90, 1, 5, ""},          {3, 2, 5, ""},      {0, 4, 5, ""}};
-    fixture f;
+    telling f;
     rvm_program *p, *same;
-    begin(&f);
+    telling_begin(&f, text);
     rvm_machine *m = native_machine(f.j, add, &p), *other = native_machine(f.j, add, &same);
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         const unsigned before = f.told.compiled;
@@ -263,7 +238,7 @@ Test(jit, lengths) {
     rvm_machine_free(other);
     rvm_program_free(p);
     rvm_program_free(same);
-    end(&f);
+    telling_end(&f);
 }
 
 /* The sum of five numbers, which calls itself for four of them; stepped: the outer call is interpreted. */
@@ -303,9 +278,9 @@ Test(jit, lengths_that_are_refused) {
     static const char add[] = "fn add(x: real[n], a: real[k], b: real[m])\n"
                               "    x[k] += x[m]\n"
                               "end\n";
-    fixture f;
+    telling f;
     rvm_program *p;
-    begin(&f);
+    telling_begin(&f, text);
     rvm_machine *m = native_machine(f.j, add, &p);
     for (int64_t k = 1; k < 4; k++) {
         const int64_t n = 4, two = 2;
@@ -317,13 +292,13 @@ Test(jit, lengths_that_are_refused) {
     }
     rvm_machine_free(m);
     rvm_program_free(p);
-    end(&f);
+    telling_end(&f);
 }
 
 Test(jit, detached) {
-    fixture f;
+    telling f;
     rvm_jit *second;
-    begin(&f);
+    telling_begin(&f, text);
     rvm_machine *m = machine(&f, NULL);
     rvm_jit_detach(m);
     cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && rvm_jit_new(NULL, &second, &e) == RVM_OK);
@@ -334,7 +309,7 @@ Test(jit, detached) {
     rvm_jit_free(second); /* before the machine */
     cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_USAGE && twice(m, 3) == 6);
     rvm_machine_free(m);
-    end(&f);
+    telling_end(&f);
 }
 
 static void show(void *userdata, const rvm_printed *what) {
@@ -346,12 +321,12 @@ Test(jit, interpreted_and_why) {
                                 "    y *= 2\n"
                                 "    print y\n"
                                 "end\n";
-    fixture f;
+    telling f;
     rvm_options o = rvm_options_default();
     rvm_machine *m = NULL;
     report rep = {.name = "shown"};
     bool printed = false;
-    begin(&f);
+    telling_begin(&f, text);
     o.print = show;
     o.userdata = &printed;
     rvm_program *p = assemble_text(shown, NULL, &rep);
@@ -365,14 +340,14 @@ Test(jit, interpreted_and_why) {
     rvm_machine_free(m);
     rvm_program_free(p);
     cr_assert(!f.told.compiled);
-    end(&f);
+    telling_end(&f);
 }
 
 /* Code of its own, beside that of other runs; a gradient's besides, and tangents are interpreted. */
 Test(jit, exact) {
-    fixture f;
+    telling f;
     rvm_options o = rvm_options_default();
-    begin(&f);
+    telling_begin(&f, text);
     o.exact = true;
     rvm_machine *m = machine(&f, &o), *other = machine(&f, NULL);
     cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && rvm_jit_attach(f.j, other, &e) == RVM_OK);
@@ -387,7 +362,7 @@ Test(jit, exact) {
     cr_assert(f.told.compiled == 4, "%s", f.told.reason);
     rvm_machine_free(m);
     rvm_machine_free(other);
-    end(&f);
+    telling_end(&f);
 }
 
 /* Compute parts nested `levels` deep, whose native code has a copy for each pass: 2 to the levels. */
@@ -406,8 +381,8 @@ static rvm_program *nested(int levels) {
 }
 
 Test(jit, too_large) { /* checked, whose many exits share a frame: what was begun is thrown away */
-    fixture f;
-    begin(&f);
+    telling f;
+    telling_begin(&f, text);
     rvm_program *p = nested(150);
     rvm_options o = rvm_options_default();
     o.fuel = 1000;
@@ -419,157 +394,7 @@ Test(jit, too_large) { /* checked, whose many exits share a frame: what was begu
               e.message);
     rvm_machine_free(m);
     rvm_program_free(p);
-    end(&f);
-}
-
-/* ---- printing ---- */
-
-static rvm_status dump(const fixture *f, uint32_t fn, int direction, rvm_jit_form form, const rvm_options *o,
-                       char **printed) {
-    size_t size = 0;
-    FILE *out = open_memstream(printed, &size);
-    const rvm_status st = rvm_jit_dump(f->j, f->p, fn, direction, o, form, out, &e);
-    fclose(out);
-    return st;
-}
-
-Test(jit, printed) {
-    fixture f;
-    char *printed;
-    rvm_options exact = rvm_options_default();
-    begin(&f);
-    exact.exact = true;
-    const struct {
-        uint32_t fn;
-        int direction;
-        rvm_jit_form form;
-        const rvm_options *o;
-        rvm_status status;
-        const char *text;
-    } rows[] = {
-        {SUM, 1, RVM_JIT_IR, NULL, RVM_OK, "fadd double"},    {SUM, -1, RVM_JIT_IR, NULL, RVM_OK, "fsub double"},
-        {SUM, 1, RVM_JIT_ASSEMBLY, NULL, RVM_OK, "rvm_need"}, {2, 1, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},
-        {SUM, 0, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},        {SUM, 1, RVM_JIT_IR, &exact, RVM_OK, "rvm__native_keep"},
-    };
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        const rvm_status st = dump(&f, rows[k].fn, rows[k].direction, rows[k].form, rows[k].o, &printed);
-        cr_expect(st == rows[k].status && strstr(printed, rows[k].text) && !*printed == (st != RVM_OK), "row %zu: %s", k,
-                  st ? e.message : printed);
-        free(printed);
-    }
-    FILE *full = fopen("/dev/full", "w");
-    setvbuf(full, NULL, _IONBF, 0);
-    cr_assert(rvm_jit_dump(f.j, f.p, SUM, 1, NULL, RVM_JIT_IR, full, &e) == RVM_ERR_IO);
-    fclose(full);
-    cr_assert(!f.told.compiled && !f.told.refused); /* nothing is kept */
-    end(&f);
-}
-
-/* Kernels are of unchecked code: of other, each block is named, with the reason. */
-Test(jit, printed_kernels) {
-    static const char block[] = "fn f(y: real[n], x: real[n])\n"
-                                "    parallel i in 0..n\n"
-                                "        y[i] += x[i]\n"
-                                "    end\n"
-                                "end\n";
-    const struct {
-        bool unchecked, trust, exact;
-        rvm_trail trail;
-        const char *said;
-    } rows[] = {
-        {.said = "line 2: its code is checked"},
-        {.trust = true, .said = "line 2: its code is checked"},
-        {.trail = RVM_TRAIL_OFF, .said = "line 2: its code is checked"},
-        {.trust = true, .trail = RVM_TRAIL_OFF, .said = "line 2: its code is checked"},
-        {.exact = true, .said = "restores every bit"},
-        {.unchecked = true, .exact = true, .said = "restores every bit"},
-    };
-    fixture f;
-    report rep = {.name = "block"};
-    begin(&f);
-    rvm_program_free(f.p);
-    cr_assert(f.p = assemble_text(block, NULL, &rep));
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        char *printed;
-        rvm_options o = rvm_options_default();
-        o.unchecked = rows[k].unchecked, o.trust = rows[k].trust, o.exact = rows[k].exact;
-        if (rows[k].trail) o.trail = rows[k].trail;
-        const rvm_status st = dump(&f, 0, 1, RVM_JIT_PTX, &o, &printed);
-        cr_expect(st == RVM_ERR_UNSUPPORTED && strstr(e.message, rows[k].said) && !strstr(printed, ".entry"),
-                  "row %zu: %d: %s", k, (int)st, e.message);
-        free(printed);
-    }
-    end(&f);
-}
-
-static size_t count(const char *all, const char *part) {
-    size_t n = 0;
-    for (; (all = strstr(all, part)); all += strlen(part)) n++;
-    return n;
-}
-
-/* The machine rounds a double after each operation on f32; a device computes in single precision, and what goes around a
- * loop stays so. No instruction flushes denormals. f64 stays f64 up to where it is rounded. */
-Test(jit, kernels_of_f32) {
-    static const char block[] = "fn f(y: f32[n], x: f32[n])\n"
-                                "    parallel i in 0..n\n"
-                                "        y[i] += (x[i] + 3) * x[i] - sqrt(x[i]) / 7\n"
-                                "    end\n"
-                                "end\n"
-                                "fn g(y: f32[n], x: f32[m])\n"
-                                "    parallel i in 0..n\n"
-                                "        for j in 0..m\n"
-                                "            y[i] += x[j] * x[j]\n"
-                                "        end\n"
-                                "    end\n"
-                                "end\n"
-                                "fn h(y: f32[n], x: f32[n], z: real[n])\n"
-                                "    parallel i in 0..n\n"
-                                "        y[i] += f32(f64(x[i]) * z[i])\n"
-                                "    end\n"
-                                "end\n"
-                                "fn k(y: f32[n], x: f32[m])\n"
-                                "    parallel i in 0..n\n"
-                                "        compute\n"
-                                "            let t: f32 = 0\n"
-                                "            for j in 0..m\n"
-                                "                t += x[j] * x[j]\n"
-                                "            end\n"
-                                "        do\n"
-                                "            y[i] += t\n"
-                                "        undo\n"
-                                "    end\n"
-                                "end\n";
-    static const struct {
-        uint32_t fn;
-        const char *has[6], *lacks[6];
-    } rows[] = {
-        {0, {"add.rn.f32", "mul.rn.f32", "sqrt.rn.f32", "div.rn.f32"}, {"rn.f64 ", ".ftz", "approx", "fma"}},
-        {1, {"mul.rn.f32", "add.rn.f32"}, {"rn.f64 ", ".ftz", "fma", "mov.f64"}},
-        {2, {"mul.rn.f64", "add.rn.f32"}, {"mul.rn.f32"}},
-        {3, {"mul.rn.f32", "add.rn.f32"}, {"rn.f64 ", ".ftz", "fma", "mov.f64"}},
-    };
-    fixture f;
-    report rep = {.name = "block"};
-    rvm_options o = rvm_options_default();
-    begin(&f);
-    rvm_program_free(f.p);
-    cr_assert(f.p = assemble_text(block, NULL, &rep));
-    o.unchecked = true;
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        char *printed;
-        const rvm_status st = dump(&f, rows[k].fn, 1, RVM_JIT_PTX, &o, &printed);
-        const bool none = st == RVM_ERR_UNSUPPORTED && strstr(e.message, "no code for devices");
-        cr_expect(none || !st, "row %zu: %s", k, e.message);
-        for (const char *const *one = rows[k].has; *one && !st; one++)
-            cr_expect(strstr(printed, *one), "row %zu lacks %s: %s", k, *one, printed);
-        for (const char *const *one = rows[k].lacks; *one && !st; one++)
-            cr_expect(!strstr(printed, *one), "row %zu has %s: %s", k, *one, printed);
-        const size_t loads = count(printed, "ld.f64") + count(printed, "ld.global.f64") + count(printed, "ld.global.nc.f64");
-        cr_expect(count(printed, "cvt.rn.f32.f64") <= loads + (rows[k].fn == 2), "row %zu rounds again: %s", k, printed);
-        free(printed);
-    }
-    end(&f);
+    telling_end(&f);
 }
 
 /* ---- what cannot turn back ---- */
@@ -612,15 +437,15 @@ static bool sent_back(rvm_jit *j, const rvm_program *p, rvm_trail trail) {
 }
 
 Test(jit, turning_back) {
-    fixture f;
+    telling f;
     rvm_program *p;
-    begin(&f);
+    telling_begin(&f, text);
     cr_assert(rvm_assemble(one_way, sizeof one_way - 1, "one_way.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s",
               e.message);
     cr_assert(!sent_back(f.j, p, RVM_TRAIL_KEEP));
     cr_assert(sent_back(f.j, p, RVM_TRAIL_OFF));
     rvm_program_free(p);
-    end(&f);
+    telling_end(&f);
 }
 
 /* ---- what registers hold across calls that are seldom made ---- */
@@ -674,8 +499,8 @@ Test(jit, vectors_outlive_calls) {
 
 /* A cancel that comes before a run is that run's, however short that is. */
 Test(jit, cancelled_before_it_runs) {
-    fixture f;
-    begin(&f);
+    telling f;
+    telling_begin(&f, text);
     rvm_machine *m = machine(&f, NULL);
     cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && sum(m, 1) == 6 && f.told.compiled == 1);
     double x[] = {1, 2, 3};
@@ -686,7 +511,7 @@ Test(jit, cancelled_before_it_runs) {
     rvm_machine_unbind(m);
     for (int k = 0; k < 3; k++) cr_assert(sum(m, 1) == 6);
     rvm_machine_free(m);
-    end(&f);
+    telling_end(&f);
 }
 
 /* Compute parts within each other: each is walked twice as often as the one around it. */

@@ -1,4 +1,4 @@
-/* jit_fixture.h: engines that tell what they compile, for jit.c and tiers.c. */
+/* jit_fixture.h: engines that tell what they compile, for jit.c, jit_printed.c and tiers.c. */
 #ifndef RVM_TEST_JIT_FIXTURE_H
 #define RVM_TEST_JIT_FIXTURE_H
 
@@ -26,6 +26,31 @@ static inline void on_notice(void *userdata, const rvm_jit_notice *n) {
     t->direction = n->direction;
     t->line = n->line;
     t->size = n->code_size;
+}
+
+/* An engine that tells what it compiles, without tiers, and a program. */
+typedef struct telling {
+    told told;
+    rvm_jit *j;
+    rvm_program *p;
+} telling;
+
+static inline void telling_begin(telling *f, const char *source) {
+    report rep = {.name = "jit"};
+    rvm_jit_options o = rvm_jit_options_default();
+    *f = (telling){.p = assemble_text(source, NULL, &rep)};
+    o.level = 0;
+    o.tiers = false;
+    o.cache = "";
+    o.notice = on_notice;
+    o.userdata = &f->told;
+    cr_assert(f->p);
+    if (rvm_jit_new(&o, &f->j, &e)) cr_skip_test("%s", e.message);
+}
+
+static inline void telling_end(telling *f) {
+    rvm_jit_free(f->j);
+    rvm_program_free(f->p);
 }
 
 /* Tiers without a cache, hot after so many instructions; t NULL: nothing is told. */
