@@ -12,7 +12,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-enum { AT_ONCE = RVM__MOST_GROUP, HALF = AT_ONCE / 2, PAIR = 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
+enum { AT_ONCE = RVM__MOST_GROUP, HALF = RVM__FOUR, PAIR = 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
 
 /* ---- which loops are unrolled ---- */
 
@@ -20,8 +20,9 @@ static bool adds(LLVMValueRef v) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64");
 }
 
-/* How many times a loop that adds is unrolled, so that there are eight to add; 0: it is not. */
-static unsigned copies_of(LLVMBasicBlockRef b) {
+/* How many times a loop that adds is unrolled, so that there are eight to add, or, of one that is left over from that, half
+ * of them; 0: it is not. */
+static unsigned copies_of(LLVMBasicBlockRef b, bool left_over) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
     bool loops = false;
     unsigned n = 0, some = 0;
@@ -29,7 +30,24 @@ static unsigned copies_of(LLVMBasicBlockRef b) {
     if (!loops) return 0;
     for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) some += adds(v);
     if (!some || n > MOST_UNROLLED) return 0;
+    if (left_over) return some * HALF <= AT_ONCE ? HALF / some : 0;
     return some == AT_ONCE / HALF ? HALF : AT_ONCE;
+}
+
+/* A counter from 0 on. What is left over of a loop that has one LLVM puts behind it, else before it: so it begins with the
+ * same elements whatever its number of trips (turned.c). */
+static void count_trips(rvm__build *k, LLVMBasicBlockRef b) {
+    LLVMValueRef first = LLVMGetFirstInstruction(b), trips, one = LLVMConstInt(k->i64, 1, false);
+    if (!LLVMIsAPHINode(first)) return;
+    LLVMPositionBuilderBefore(k->b, first);
+    trips = LLVMBuildPhi(k->b, k->i64, "");
+    LLVMPositionBuilderBefore(k->b, LLVMGetBasicBlockTerminator(b));
+    LLVMValueRef next = LLVMBuildAdd(k->b, trips, one, "");
+    for (unsigned n = 0; n < LLVMCountIncoming(first); n++) {
+        LLVMBasicBlockRef from = LLVMGetIncomingBlock(first, n);
+        LLVMValueRef v = from == b ? next : LLVMConstInt(k->i64, 0, false);
+        LLVMAddIncoming(trips, &v, &from, 1);
+    }
 }
 
 /* A loop's metadata begin with themselves. */
@@ -45,82 +63,14 @@ static void unroll(rvm__build *k, LLVMBasicBlockRef b, unsigned copies) {
                     LLVMMetadataAsValue(k->context, node));
 }
 
-bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f) {
+bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f, bool left_over) {
     bool any = false;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        const unsigned copies = copies_of(b);
-        if (copies) unroll(k, b, copies);
+        const unsigned copies = copies_of(b, left_over);
+        if (copies) count_trips(k, b), unroll(k, b, copies);
         any |= copies > 0;
     }
     return any;
-}
-
-/* ---- addresses: a root, multiples of values, and a constant ---- */
-
-enum { MOST_TERMS = 8, MOST_STEPS = 64 };
-typedef struct line {
-    LLVMValueRef root, value[MOST_TERMS];
-    int64_t times[MOST_TERMS], offset;
-    unsigned n, steps;
-    bool unknown;
-} line;
-
-static bool is_number(LLVMValueRef v, int64_t *n) {
-    if (!LLVMIsAConstantInt(v) || LLVMGetIntTypeWidth(LLVMTypeOf(v)) > 64) return false;
-    *n = LLVMConstIntGetSExtValue(v);
-    return *n < 1 << 20 && *n > -(1 << 20);
-}
-
-static void add_term(line *l, LLVMValueRef v, int64_t times) {
-    unsigned k = 0;
-    while (k < l->n && l->value[k] != v) k++;
-    if (k == MOST_TERMS) {
-        l->unknown = true;
-        return;
-    }
-    if (k == l->n) l->value[l->n++] = v, l->times[k] = 0;
-    l->times[k] += times;
-}
-
-/* What wraps around does so alike in all that differ by a constant. */
-static void add_value(line *l, LLVMValueRef v, int64_t times) {
-    const LLVMOpcode written = LLVMIsABinaryOperator(v) ? LLVMGetInstructionOpcode(v) : LLVMRet;
-    const LLVMOpcode op = written == LLVMOr && LLVMGetIsDisjoint(v) ? LLVMAdd : written;
-    int64_t n;
-    if (l->steps++ > MOST_STEPS || times > 1 << 20 || times < -(1 << 20))
-        l->unknown = true;
-    else if (is_number(v, &n))
-        l->offset += n * times;
-    else if (op == LLVMAdd || op == LLVMSub) {
-        add_value(l, LLVMGetOperand(v, 0), times);
-        add_value(l, LLVMGetOperand(v, 1), op == LLVMAdd ? times : -times);
-    } else if (op == LLVMMul && is_number(LLVMGetOperand(v, 1), &n))
-        add_value(l, LLVMGetOperand(v, 0), times * n);
-    else if (op == LLVMShl && is_number(LLVMGetOperand(v, 1), &n) && n >= 0 && n < 20)
-        add_value(l, LLVMGetOperand(v, 0), times * (INT64_C(1) << n));
-    else
-        add_term(l, v, times);
-}
-
-static line line_of(const rvm__group *g, LLVMValueRef address) {
-    line l = {.root = address};
-    while (LLVMIsAGetElementPtrInst(address) && LLVMGetNumOperands(address) == 2 &&
-           LLVMTypeOf(LLVMGetOperand(address, 1)) == g->k->i64) {
-        const uint64_t size = LLVMABISizeOfType(g->layout, LLVMGetGEPSourceElementType(address));
-        add_value(&l, LLVMGetOperand(address, 1), size < 1 << 20 ? (int64_t)size : 0);
-        l.unknown |= size >= 1 << 20;
-        l.root = address = LLVMGetOperand(address, 0);
-    }
-    return l;
-}
-
-/* Whether they differ by a constant. */
-static bool are_parallel(const line *x, const line *y) {
-    unsigned found = 0;
-    if (x->unknown || y->unknown || x->root != y->root || x->n != y->n) return false;
-    for (unsigned k = 0; k < x->n; k++)
-        for (unsigned i = 0; i < y->n; i++) found += x->value[k] == y->value[i] && x->times[k] == y->times[i];
-    return found == x->n;
 }
 
 /* ---- sums ---- */
@@ -338,12 +288,16 @@ void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
     if (!wait_to_add(g, call, v)) add_at_once(g, call, v);
 }
 
+static rvm__affine place_of(const rvm__group *g, unsigned n) {
+    return rvm__affine_of(g, LLVMGetOperand(g->waiting[n].call, 0), RVM__NO_LOOP);
+}
+
 /* Whether so many from that one on are side by side; same: ascending. */
 static bool are_side_by_side(const rvm__group *g, const unsigned *same, unsigned n, unsigned many) {
     if (many > n) return false;
-    const line x = line_of(g, LLVMGetOperand(g->waiting[same[0]].call, 0));
+    const rvm__affine x = place_of(g, same[0]);
     for (unsigned k = 1; k < many; k++)
-        if (line_of(g, LLVMGetOperand(g->waiting[same[k]].call, 0)).offset - x.offset != 8 * (int64_t)k) return false;
+        if (place_of(g, same[k]).offset - x.offset != 8 * (int64_t)k) return false;
     return true;
 }
 
@@ -364,6 +318,7 @@ static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVM
 }
 
 static void add_four(rvm__group *g, const unsigned *run, four *before) {
+    if (rvm__add_turned(g, run)) return;
     LLVMValueRef to = take(g, run, HALF, before->v + (before->any ? HALF : 0));
     if (before->any) add_eight(g, before->to, to, before->v);
     before->to = to;
@@ -373,25 +328,27 @@ static void add_four(rvm__group *g, const unsigned *run, four *before) {
 
 /* Among those before, by where it stands; of two at one place the first one first. */
 static void insert(const rvm__group *g, unsigned *same, unsigned n, unsigned k, int64_t offset) {
-    while (n && line_of(g, LLVMGetOperand(g->waiting[same[n - 1]].call, 0)).offset > offset) same[n] = same[n - 1], n--;
+    while (n && place_of(g, same[n - 1]).offset > offset) same[n] = same[n - 1], n--;
     same[n] = k;
 }
 
 /* Those at a constant distance from the first, which goes with them if it can. */
 static void add_with(rvm__group *g, unsigned first, four *before) {
     unsigned same[RVM__MOST_WAITING], n = 0;
-    const line x = line_of(g, LLVMGetOperand(g->waiting[first].call, 0));
+    const rvm__affine x = place_of(g, first);
     for (unsigned k = first; k < g->nwaiting; k++) {
         if (g->waiting[k].taken) continue;
-        const line y = line_of(g, LLVMGetOperand(g->waiting[k].call, 0));
-        if (k == first || are_parallel(&x, &y)) insert(g, same, n++, k, y.offset);
+        const rvm__affine y = place_of(g, k);
+        if (k == first || rvm__are_parallel(&x, &y)) insert(g, same, n++, k, y.offset);
     }
     for (unsigned k = 0, some; k < n; k += some) {
         LLVMValueRef v[AT_ONCE];
         some = AT_ONCE;
         while (!are_side_by_side(g, same + k, n - k, some)) some /= 2;
         if (some == PAIR && !g->ordered) some = 1;
-        if (some == AT_ONCE)
+        if (some == AT_ONCE && rvm__add_turned(g, same + k))
+            some = HALF;
+        else if (some == AT_ONCE)
             add_eight(g, take(g, same + k, some, v), NULL, v);
         else if (some == HALF)
             add_four(g, same + k, before);

@@ -50,7 +50,7 @@ typedef struct rvm__loop {
     uint32_t header, latch, exit, parent;
     bool divergent; /* instances leave it at different trips */
     /* In a group: */
-    LLVMBasicBlockRef head, after;
+    LLVMBasicBlockRef before, head, after;
     LLVMValueRef active, around; /* alloca of the mask of those in it; the mask around it */
 } rvm__loop;
 

@@ -22,6 +22,7 @@ typedef struct rvm__waiting { /* an addition that waits for the end of its block
 } rvm__waiting;
 enum { RVM__MOST_WAITING = 64 };
 typedef struct rvm__gathered rvm__gathered; /* checks.c */
+typedef struct rvm__turned rvm__turned;     /* turned.c */
 
 typedef struct rvm__group {
     rvm__flow flow;
@@ -49,6 +50,8 @@ typedef struct rvm__group {
     bool asked;            /* whether some does not, since what follows is not kept to be taken back */
     rvm__gathered *gathered;
     uint32_t ngathered, cap_gathered;
+    rvm__turned *turned;
+    uint32_t nturned, cap_turned;
 } rvm__group;
 
 static inline bool rvm__no_group(rvm__group *g, const char *why) {
@@ -140,11 +143,35 @@ void rvm__group_before_store(rvm__group *g, LLVMValueRef to);
 void rvm__group_give(rvm__group *g);
 void rvm__gathered_end(rvm__group *g);
 
+/* affine.c: an address as a root, multiples of values, and a constant, in bytes; of a loop a number from outside is not
+ * looked into, RVM__NO_LOOP: all are. Whether two differ by a constant. */
+enum { RVM__MOST_TERMS = 8 };
+typedef struct rvm__affine {
+    LLVMValueRef root, value[RVM__MOST_TERMS];
+    int64_t times[RVM__MOST_TERMS], offset;
+    unsigned n, steps;
+    uint32_t loop;
+    bool unknown;
+} rvm__affine;
+rvm__affine rvm__affine_of(const rvm__group *g, LLVMValueRef address, uint32_t loop);
+rvm__affine rvm__affine_number(const rvm__group *g, LLVMValueRef number, uint32_t loop); /* no root */
+bool rvm__are_parallel(const rvm__affine *x, const rvm__affine *y);
+bool rvm__is_outside(const rvm__flow *w, LLVMValueRef v, uint32_t loop);
+
 /* adjacent.c */
-bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f); /* to be unrolled; false: there are none */
+enum { RVM__FOUR = 4 }; /* elements side by side that are turned together */
+/* Loops to be unrolled; left_over: those that are left over from that; false: there are none. */
+bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f, bool left_over);
 /* What all lanes add at one address: at once, or with what waits. */
 void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v);
 void rvm__add_what_waits(rvm__group *g);
+
+/* turned.c: before control goes into a loop; where its one block begins, when its phis are read; four additions that wait,
+ * side by side, in the order of their elements, false: not here; when the group is done. */
+void rvm__turned_enter(rvm__group *g, uint32_t loop, LLVMValueRef mask);
+void rvm__turned_trip(rvm__group *g, uint32_t loop);
+bool rvm__add_turned(rvm__group *g, const unsigned *run);
+void rvm__turned_end(rvm__group *g);
 
 /* order.c: the function that tells whether an instance adds to each element once. False: why. */
 bool rvm__order_begin(rvm__group *g);

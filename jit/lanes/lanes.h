@@ -6,6 +6,7 @@
  *   addresses.c  where elements stand                    memory.c     loads and stores
  *   instructions.c, vectors.c   all else, functions of doubles    pairs.c      elements side by side
  *   order.c      additions whose order counts             adjacent.c   additions side by side
+ *   affine.c     addresses that differ by a constant     turned.c     factors of such that stay the same
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
  *   checks.c     residues and magnitudes that checks leave     log.c      what is kept to be taken back
  *

@@ -245,16 +245,18 @@ static void keep_all_but_callees(const rvm__build *k) {
 static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
     keep_others(k);
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
-    bool any = false;
     if (e) {
         LLVMConsumeError(e);
         e = LLVMRunPasses(k->module, straightens_16, machine, options);
     }
-    for (unsigned n = 0; n < k->instances && !e; n++) {
-        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
-        any |= f && rvm__mark_adding_loops(k, f);
+    for (int left_over = 0; left_over < 2 && !e; left_over++) {
+        bool any = false;
+        for (unsigned n = 0; n < k->instances; n++) {
+            LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
+            any |= f && rvm__mark_adding_loops(k, f, left_over);
+        }
+        if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
     }
-    if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
     keep_none(k);
     return e;
 }
