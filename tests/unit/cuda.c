@@ -70,6 +70,7 @@ static bool begin(fixture *f) {
     rvm_options unchecked = rvm_options_default();
     memset(f, 0, sizeof *f);
     o.tiers = false;
+    o.level = 0;
     unchecked.unchecked = unchecked.trust = true;
     unchecked.trail = RVM_TRAIL_OFF;
     cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);

@@ -101,6 +101,7 @@ static bool ask(const asked *q, bool there, run *r) {
     rvm_cuda_options d = rvm_cuda_options_default();
     unchecked.unchecked = unchecked.trust = true;
     o.tiers = false;
+    o.level = 1;
     o.cache = "";
     o.notice = note;
     o.userdata = r;

@@ -136,6 +136,7 @@ static inline fixture *begin_made(fixture *f, bool fast, const rvm_options *o) {
     setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
     setenv("RVM_GRID_DEVICES", "4", 1);
     jit.tiers = false;
+    jit.level = 0;
     jit.fast_math = fast;
     cr_assert(!rvm_machine_new(f->p, o, &f->m, &f->e));
     fill(&f->d);

@@ -22,6 +22,7 @@ Test(cuda_gradient, of_the_mixture_in_ctas) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
     o.tiers = false;
+    o.level = 0;
     unchecked.unchecked = unchecked.trust = true;
     unchecked.trail = RVM_TRAIL_OFF;
     device.least = 0;

@@ -77,6 +77,7 @@ static void take_device(fixture *f, rvm_cuda_nested nested) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
     o.tiers = false;
+    o.level = 0;
     device.least = 0;
     device.nested = nested;
     char path[PATH_MAX];

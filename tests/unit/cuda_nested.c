@@ -84,6 +84,7 @@ static bool begin_on(fixture *f, int devices, rvm_cuda_nested nested, bool fast)
     rvm_cuda_options device = rvm_cuda_options_default();
     *f = (fixture){.p = NULL};
     o.tiers = false;
+    o.level = 0;
     o.fast_math = fast;
     unchecked.unchecked = unchecked.trust = true;
     unchecked.trail = RVM_TRAIL_OFF;
