@@ -62,8 +62,37 @@ static offset offset_of(rvm__group *g, LLVMValueRef gep) {
     return sum;
 }
 
+/* Bytes: the values of a that stand outside its loop, or those within. */
+static LLVMValueRef terms_of(rvm__group *g, const rvm__affine *a, bool outside, unsigned lanes) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef sum = NULL;
+    for (unsigned k = 0; k < a->n; k++) {
+        if (rvm__is_outside(&g->flow, a->value[k], a->loop) != outside) continue;
+        LLVMValueRef times = rvm__number(g, (uint64_t)a->times[k] * lanes),
+                     x = LLVMBuildMul(b, rvm__one(g, a->value[k]), times, "");
+        sum = sum ? LLVMBuildAdd(b, sum, x, "") : x;
+    }
+    return sum;
+}
+
+/* Of a loop, the same in all lanes: what its trip has in common with other addresses there, and how far from that it is,
+ * which processors add where they load; false: it has nothing such. */
+static bool group_address_in_loop(rvm__group *g, LLVMValueRef gep, unsigned lanes) {
+    const uint32_t loop = g->flow.nodes[rvm__node_of(&g->flow, LLVMGetInstructionParent(gep))].loop;
+    const rvm__affine a = rvm__affine_within(g, gep, loop);
+    if (loop == RVM__NO_LOOP || a.unknown || !a.offset || !a.n || rvm__is_varying(&g->flow, a.root)) return false;
+    for (unsigned k = 0; k < a.n; k++)
+        if (rvm__is_varying(&g->flow, a.value[k]) || LLVMTypeOf(a.value[k]) != g->k->i64) return false;
+    LLVMValueRef at = rvm__one(g, a.root), outside = terms_of(g, &a, true, lanes), inside = terms_of(g, &a, false, lanes);
+    if (outside) at = rvm__behind(g, at, outside);
+    if (inside) at = rvm__behind(g, at, inside);
+    rvm__item_of(&g->flow, gep)->one = rvm__behind(g, at, rvm__number(g, (uint64_t)a.offset * lanes));
+    return true;
+}
+
 void rvm__group_address(rvm__group *g, LLVMValueRef gep) {
     rvm__item *to = rvm__item_of(&g->flow, gep);
+    if (!to->varying && group_address_in_loop(g, gep, to->memory == RVM__PRIVATE_MEMORY ? g->lanes : 1)) return;
     LLVMValueRef base = LLVMGetOperand(gep, 0);
     const rvm__item *from = rvm__item_of(&g->flow, base);
     const bool private = to->memory == RVM__PRIVATE_MEMORY, varies = rvm__is_varying(&g->flow, base);

@@ -12,7 +12,13 @@
 
 #include <llvm-c/DebugInfo.h>
 
-enum { AT_ONCE = RVM__MOST_GROUP, HALF = RVM__FOUR, PAIR = 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
+enum {
+    AT_ONCE = RVM__MOST_GROUP,
+    HALF = RVM__FOUR,
+    PAIR = 2,
+    MOST_UNROLLED = 64,
+    FEW_UNROLLED = 32
+}; /* instructions of a loop */
 
 /* ---- which loops are unrolled ---- */
 
@@ -20,8 +26,8 @@ static bool adds(LLVMValueRef v) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64");
 }
 
-/* How many times a loop that adds is unrolled, so that there are eight to add, or, of one that is left over from that, half
- * of them; 0: it is not. */
+/* How many times a loop is unrolled: one that adds, so that there are eight to add, or, of one that is left over from that,
+ * half of them; 0: it is not. */
 static unsigned copies_of(LLVMBasicBlockRef b, bool left_over) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
     bool loops = false;
@@ -29,7 +35,8 @@ static unsigned copies_of(LLVMBasicBlockRef b, bool left_over) {
     for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) loops |= LLVMGetSuccessor(end, s) == b;
     if (!loops) return 0;
     for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) some += adds(v);
-    if (!some || n > MOST_UNROLLED) return 0;
+    if (!some) return left_over || n > FEW_UNROLLED ? 0 : PAIR; /* whose addresses differ by a constant (addresses.c) */
+    if (n > MOST_UNROLLED) return 0;
     if (left_over) return some * HALF <= AT_ONCE ? HALF / some : 0;
     return some == AT_ONCE / HALF ? HALF : AT_ONCE;
 }
@@ -63,7 +70,7 @@ static void unroll(rvm__build *k, LLVMBasicBlockRef b, unsigned copies) {
                     LLVMMetadataAsValue(k->context, node));
 }
 
-bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f, bool left_over) {
+bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, bool left_over) {
     bool any = false;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
         const unsigned copies = copies_of(b, left_over);

@@ -57,16 +57,24 @@ rvm__affine rvm__affine_number(const rvm__group *g, LLVMValueRef number, uint32_
     return a;
 }
 
-rvm__affine rvm__affine_of(const rvm__group *g, LLVMValueRef address, uint32_t loop) {
+static rvm__affine affine(const rvm__group *g, LLVMValueRef address, uint32_t loop, bool within) {
     rvm__affine a = {.root = address, .loop = loop};
-    while (LLVMIsAGetElementPtrInst(address) && LLVMGetNumOperands(address) == 2 &&
-           LLVMTypeOf(LLVMGetOperand(address, 1)) == g->k->i64) {
+    while (!(within && rvm__is_outside(&g->flow, address, loop)) && LLVMIsAGetElementPtrInst(address) &&
+           LLVMGetNumOperands(address) == 2 && LLVMTypeOf(LLVMGetOperand(address, 1)) == g->k->i64) {
         const uint64_t size = LLVMABISizeOfType(g->layout, LLVMGetGEPSourceElementType(address));
         add_value(g, &a, LLVMGetOperand(address, 1), size < MOST_TIMES ? (int64_t)size : 0);
         a.unknown |= size >= MOST_TIMES;
         a.root = address = LLVMGetOperand(address, 0);
     }
     return a;
+}
+
+rvm__affine rvm__affine_of(const rvm__group *g, LLVMValueRef address, uint32_t loop) {
+    return affine(g, address, loop, false);
+}
+
+rvm__affine rvm__affine_within(const rvm__group *g, LLVMValueRef address, uint32_t loop) {
+    return affine(g, address, loop, true);
 }
 
 bool rvm__are_parallel(const rvm__affine *x, const rvm__affine *y) {

@@ -154,6 +154,7 @@ typedef struct rvm__affine {
     bool unknown;
 } rvm__affine;
 rvm__affine rvm__affine_of(const rvm__group *g, LLVMValueRef address, uint32_t loop);
+rvm__affine rvm__affine_within(const rvm__group *g, LLVMValueRef address, uint32_t loop); /* from an address outside on */
 rvm__affine rvm__affine_number(const rvm__group *g, LLVMValueRef number, uint32_t loop); /* no root */
 bool rvm__are_parallel(const rvm__affine *x, const rvm__affine *y);
 bool rvm__is_outside(const rvm__flow *w, LLVMValueRef v, uint32_t loop);
@@ -161,7 +162,7 @@ bool rvm__is_outside(const rvm__flow *w, LLVMValueRef v, uint32_t loop);
 /* adjacent.c */
 enum { RVM__FOUR = 4 }; /* elements side by side that are turned together */
 /* Loops to be unrolled; left_over: those that are left over from that; false: there are none. */
-bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f, bool left_over);
+bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, bool left_over);
 /* What all lanes add at one address: at once, or with what waits. */
 void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v);
 void rvm__add_what_waits(rvm__group *g);

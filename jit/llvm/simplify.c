@@ -253,7 +253,7 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
         bool any = false;
         for (unsigned n = 0; n < k->instances; n++) {
             LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
-            any |= f && rvm__mark_adding_loops(k, f, left_over);
+            any |= f && rvm__mark_unrolled(k, f, left_over);
         }
         if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
     }
