@@ -113,7 +113,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 26
+#define RVM__MODULE_INTERFACE 27
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -53,6 +53,10 @@ const char *rvm__callee_name(LLVMValueRef call) {
     return LLVMIsAFunction(f) ? LLVMGetValueName2(f, &length) : "";
 }
 
+bool rvm__makes_array(LLVMValueRef call) {
+    return !strncmp(rvm__callee_name(call), "rvm__native_new", 15);
+}
+
 bool rvm__changes_shared(const rvm__flow *w, LLVMValueRef v) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
     if (op == LLVMStore) return rvm__memory_of(w, LLVMGetOperand(v, 1)) == RVM__SHARED;

@@ -83,9 +83,11 @@ bool rvm__any_varying(const rvm__flow *w, LLVMValueRef v); /* of its operands */
 uint8_t rvm__memory_of(const rvm__flow *w, LLVMValueRef v);
 bool rvm__changes_shared(const rvm__flow *w, LLVMValueRef v); /* memory */
 const char *rvm__callee_name(LLVMValueRef call);
+bool rvm__makes_array(LLVMValueRef call); /* a local one, cleared or not */
 
 /* graph.c: nodes, loops, order. False: why. */
 bool rvm__graph_find(rvm__flow *w);
+bool rvm__dominates(const rvm__flow *w, uint32_t a, uint32_t b);
 bool rvm__is_in_loop(const rvm__flow *w, uint32_t node, uint32_t loop);
 /* simplify.c: a block that bails out, whoever comes there. */
 bool rvm__is_dead_end(LLVMBasicBlockRef b);

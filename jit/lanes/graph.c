@@ -83,7 +83,7 @@ static void number_dominated(rvm__flow *w) {
     }
 }
 
-static bool dominates(const rvm__flow *w, uint32_t a, uint32_t b) {
+bool rvm__dominates(const rvm__flow *w, uint32_t a, uint32_t b) {
     return w->nodes[b].first - w->nodes[a].first < w->nodes[a].dominated;
 }
 
@@ -115,7 +115,7 @@ static bool fill_loop(rvm__flow *w, uint32_t loop) {
         const rvm__node *b = &w->nodes[stack[--top]];
         for (uint32_t k = 0; k < b->nbefore; k++) {
             const uint32_t n = w->before[b->before + k];
-            if (w->nodes[n].loop == loop || !dominates(w, l->header, n)) continue;
+            if (w->nodes[n].loop == loop || !rvm__dominates(w, l->header, n)) continue;
             w->nodes[n].loop = loop;
             stack[top++] = n;
         }
@@ -132,7 +132,7 @@ static bool find_loops(rvm__flow *w) {
         for (uint32_t s = 0; s < w->nodes[h].nbefore; s++) {
             const uint32_t n = w->before[w->nodes[h].before + s];
             if (w->nodes[n].order > w->nodes[h].order) continue;
-            if (latch != RVM__NO_NODE || !dominates(w, h, n)) return rvm__no_flow(w, "a loop of another form");
+            if (latch != RVM__NO_NODE || !rvm__dominates(w, h, n)) return rvm__no_flow(w, "a loop of another form");
             latch = n;
         }
         if (latch == RVM__NO_NODE) continue;

@@ -155,7 +155,7 @@ typedef struct rvm__affine {
 } rvm__affine;
 rvm__affine rvm__affine_of(const rvm__group *g, LLVMValueRef address, uint32_t loop);
 rvm__affine rvm__affine_within(const rvm__group *g, LLVMValueRef address, uint32_t loop); /* from an address outside on */
-rvm__affine rvm__affine_number(const rvm__group *g, LLVMValueRef number, uint32_t loop); /* no root */
+rvm__affine rvm__affine_number(const rvm__group *g, LLVMValueRef number, uint32_t loop);  /* no root */
 bool rvm__are_parallel(const rvm__affine *x, const rvm__affine *y);
 bool rvm__is_outside(const rvm__flow *w, LLVMValueRef v, uint32_t loop);
 
@@ -166,6 +166,9 @@ bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, bool left_over);
 /* What all lanes add at one address: at once, or with what waits. */
 void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v);
 void rvm__add_what_waits(rvm__group *g);
+
+/* clears.c: local arrays of the instance, whose flow is known, are cleared part by part. */
+void rvm__clear_by_parts(rvm__group *g);
 
 /* turned.c: before control goes into a loop; where its one block begins, when its phis are read; four additions that wait,
  * side by side, in the order of their elements, false: not here; when the group is done. */

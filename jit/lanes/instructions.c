@@ -163,10 +163,11 @@ static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef args[3], f = LLVMGetCalledValue(v), i64 = LLVMConstNull(g->k->i64),
                           line = LLVMConstInt(g->k->i64, 63, false);
-    for (unsigned k = 0; k < 2u + appears; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
+    const unsigned n = LLVMGetNumArgOperands(v);
+    for (unsigned k = 0; k < n; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
     args[1] = LLVMBuildMul(b, args[1], LLVMConstInt(g->k->i64, g->lanes, false), "");
     args[1] = LLVMBuildAdd(b, args[1], LLVMConstInt(g->k->i64, 2 * (g->lanes - 1) + 7, false), "");
-    LLVMValueRef p = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
+    LLVMValueRef p = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, n, "");
     if (!appears) return;
     LLVMValueRef before = LLVMBuildAnd(b, LLVMBuildSub(b, i64, LLVMBuildPtrToInt(b, p, g->k->i64, ""), ""), line, "");
     rvm__item_of(&g->flow, v)->one = LLVMBuildGEP2(b, g->k->i8, p, &before, 1, "");
@@ -195,7 +196,7 @@ static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
         rvm__group_raise(g, v, mask);
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
         (g->traces ? rvm__order_add(g, v) : rvm__group_add(g, v, mask));
-    else if (!strncmp(name, "llvm.memset.", 12) || !strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))
+    else if (!strncmp(name, "llvm.memset.", 12) || rvm__makes_array(v) || !strcmp(name, "rvm__native_del"))
         change_memory(g, v, name);
     else if (LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVoidTypeKind)
         return; /* says something to LLVM */

@@ -293,7 +293,7 @@ static void find_log(rvm__group *g) {
 static bool makes_arrays(const rvm__group *g) {
     for (uint32_t n = 0; n < g->flow.n; n++)
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b); v; v = LLVMGetNextInstruction(v))
-            if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), "rvm__native_new")) return true;
+            if (LLVMGetInstructionOpcode(v) == LLVMCall && rvm__makes_array(v)) return true;
     return false;
 }
 
@@ -430,6 +430,9 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const mad
     g.vector_math = part.vector_math = vector_math;
     part.part = true;
     part.to = m->part;
+    rvm__group clears = g;
+    if (rvm__flow_begin(&clears.flow) && rvm__graph_find(&clears.flow)) rvm__clear_by_parts(&clears);
+    rvm__flow_end(&clears.flow);
     if (m->order) g.flow.why = make_order(k, layout, m->from, m->order);
     const bool good = !g.flow.why && make(&g);
     if (m->part && !(good && LLVMGetFirstUse(m->part) && make(&part))) drop(k, m->part);
@@ -454,4 +457,5 @@ void rvm__make_groups(rvm__build *k, bool vector_math) {
         *(because ? &k->single : &k->grouped) += m.from != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);
     }
+    rvm__drop_parts(k);
 }

@@ -7,6 +7,7 @@
  *   instructions.c, vectors.c   all else, functions of doubles    pairs.c      elements side by side
  *   order.c      additions whose order counts             adjacent.c   additions side by side
  *   affine.c     addresses that differ by a constant     turned.c     factors of such that stay the same
+ *   clears.c     local arrays that are cleared where they are used
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
  *   checks.c     residues and magnitudes that checks leave     log.c      what is kept to be taken back
  *
@@ -49,6 +50,8 @@ LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machin
 LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n); /* NULL: it is never run */
 bool rvm__is_instance_function(LLVMValueRef f);                                           /* or the order of one */
 bool rvm__calls_functions(const rvm__build *k); /* elementary ones, which are worth moving */
+/* clears.c: calls of RVM__FIRST go. */
+void rvm__drop_parts(rvm__build *k);
 /* Instances of the module, simplified, become groups; one that cannot leaves its block to single instances. Fills
  * k->grouped, single and why. vector_math: as in rvm__lowering. */
 void rvm__make_groups(rvm__build *k, bool vector_math);

@@ -47,7 +47,7 @@ static LLVMValueRef object_of(LLVMValueRef address) {
 
 /* Memory that is in no other object. */
 static bool is_object(LLVMValueRef v) {
-    return LLVMIsAAllocaInst(v) || (LLVMIsACallInst(v) && is_of(v, "rvm__native_new"));
+    return LLVMIsAAllocaInst(v) || (LLVMIsACallInst(v) && rvm__makes_array(v));
 }
 
 /* Whether the instruction may change private memory where that address is. */

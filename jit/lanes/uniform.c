@@ -55,7 +55,7 @@ static bool follow_memory(rvm__flow *w, LLVMValueRef v) {
             changed |= set_memory(w, v, rvm__memory_of(w, LLVMGetIncomingValue(v, k)));
         return changed;
     case LLVMCall:
-        if (!strcmp(rvm__callee_name(v), "rvm__native_new")) return set_memory(w, v, RVM__PRIVATE_MEMORY);
+        if (rvm__makes_array(v)) return set_memory(w, v, RVM__PRIVATE_MEMORY);
         break;
     default: break;
     }

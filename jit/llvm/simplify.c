@@ -283,6 +283,7 @@ static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool a
 }
 
 LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine) {
+    rvm__drop_parts(k);
     return simplify(k, machine, true);
 }
 

@@ -214,6 +214,7 @@ static rvm_status verify(LLVMModuleRef module, rvm_error *err) {
 
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__lowering *what, rvm_error *err) {
     const bool groups = k->instances && what->lanes, all = t->level > 0, moves = what->unchecked && t->level >= 2;
+    if (!groups) rvm__drop_parts(k);
     if (!groups && !(moves && rvm__calls_functions(k))) return RVM_OK;
     rvm_status status = verify(k->module, err);
     if (!status) status = rvm__target_fail(rvm__simplify(k, t->machine, all), "simplifies", "", err);

@@ -35,6 +35,10 @@ void rvm__safepoint_in_instance(rvm__emit *e) {
     marker(e, RVM__SAFEPOINT, UNSEEN, 1, &charged);
 }
 
+void rvm__comes_first(rvm__emit *e, LLVMValueRef part, LLVMValueRef bytes, LLVMValueRef parts) {
+    marker(e, RVM__FIRST, UNSEEN, 3, (LLVMValueRef[]){part, bytes, parts});
+}
+
 void rvm__disagrees(rvm__emit *e, LLVMValueRef cond) {
     marker(e, RVM__DISAGREES, UNSEEN, 1, &cond);
 }

@@ -105,6 +105,29 @@ void rvm__fresh_enter(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi) {
     }
 }
 
+/* Whether the block is the first that touches a local array of a caller, if that is what the parameter is: each instance the
+ * elements at its index in the first dimension. */
+static bool has_part_of(const rvm__emit *e, uint32_t k, uint32_t pc) {
+    rvm__first_block b;
+    return e->f->params[k].ndim && rvm__first_block_of(e->u->w->p, e->f, k, &b) && b.par == pc && !b.dimension &&
+           b.within == RVM_MAX_DIMS;
+}
+
+/* Where nothing turns back, memory of such an array may be cleared part by part. */
+void rvm__fresh_parts(rvm__emit *e, uint32_t pc) {
+    const rvm__lowering *w = e->u->w;
+    if (!w->lanes || w->standalone || e->control.context->dir < 0 || e->control.context->parent) return;
+    for (uint32_t k = 0; k < e->f->nparams; k++) {
+        const uint16_t array = e->f->params[k].index;
+        if (!has_part_of(e, k, pc)) continue;
+        LLVMValueRef bytes = rvm__stride(e, array, 0), index = rvm__slot_value(e, e->code->x[pc].to.i);
+        LLVMValueRef at = LLVMBuildNSWMul(e->k->b, index, bytes, ""),
+                     data = rvm__get(e, e->k->ptr, e->frame.array[array].data);
+        at = LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, data, &at, 1, "");
+        rvm__comes_first(e, at, bytes, rvm__dimension(e, array, 0));
+    }
+}
+
 void rvm__fresh_begin(rvm__emit *e, uint32_t pc) {
     for (uint32_t a = 0; a < e->f->narrays; a++) {
         const uint16_t array = (uint16_t)a;

@@ -14,6 +14,8 @@ void rvm__fresh_check(rvm__emit *e, LLVMValueRef any, LLVMValueRef lo, LLVMValue
 void rvm__fresh_enter(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi);
 /* Before the instance that the block's index says, of the block entered at pc. */
 void rvm__fresh_begin(rvm__emit *e, uint32_t pc);
+/* In it, of the block at pc: the parts of a caller's local arrays that it alone comes to (RVM__FIRST). */
+void rvm__fresh_parts(rvm__emit *e, uint32_t pc);
 /* In the body of one that goes in lanes, at its beginning and its end. */
 void rvm__fresh_copies(rvm__instance *o, uint32_t par);
 void rvm__fresh_copies_end(rvm__instance *o);

@@ -7,6 +7,7 @@
 #include "blocks.h"
 #include "analysis.h"
 #include "elision.h"
+#include "fresh_ir.h"
 #include "walk.h"
 #include "builder.h"
 #include "support.h"
@@ -282,6 +283,7 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
     e->count.ahead = begins_ahead(e, p);
     for (int k = 0; k < RVM__ERASED; k++) e->count.erasing[k] = 0;
     e->count.settled = false;
+    if (p->pc && p->context->dir > 0 && e->f->code[p->pc - 1].op == RVM_OP_par) rvm__fresh_parts(e, p->pc - 1);
     for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
         e->control.pc = pc;
         if (++e->control.emitted > WALKED_ANYWAY + MOST_COPIED * e->f->ncode) {

@@ -237,6 +237,11 @@ static void *rvm__native_new(rvm_machine *m, uint64_t n, uint64_t bits) {
     return p;
 }
 
+/* The same, but that what the elements hold is left as it is. */
+static void *rvm__native_new_raw(rvm_machine *m, uint64_t n) {
+    return n <= SIZE_MAX / 16 ? rvm__locals_push(m, RVM__ARRAY_HEADER + n * sizeof(rvm_value)) : NULL;
+}
+
 static void rvm__native_del(rvm_machine *m, uint64_t n) {
     rvm__locals_pop(m, RVM__ARRAY_HEADER + n * sizeof(rvm_value));
 }
@@ -354,6 +359,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_residue),
     SYMBOL(rvm__native_fresh),
     SYMBOL(rvm__native_new),
+    SYMBOL(rvm__native_new_raw),
     SYMBOL(rvm__native_del),
     SYMBOL(rvm__native_agree_all),
     SYMBOL(rvm__trail_deeper),
