@@ -26,16 +26,28 @@ static bool adds(LLVMValueRef v) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64");
 }
 
+/* Into a local array of many elements; fewer may become registers, and LLVM unrolls their loops as a whole. */
+static bool stores_locally(LLVMValueRef v) {
+    if (LLVMGetInstructionOpcode(v) != LLVMStore) return false;
+    LLVMValueRef to = LLVMGetOperand(v, 1);
+    while (LLVMIsAGetElementPtrInst(to)) to = LLVMGetOperand(to, 0);
+    return LLVMIsACallInst(to) && rvm__makes_array(to);
+}
+
 /* How many times a loop is unrolled: one that adds, so that there are eight to add, or, of one that is left over from that,
  * half of them; 0: it is not. */
 static unsigned copies_of(LLVMBasicBlockRef b, bool left_over) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
     bool loops = false;
-    unsigned n = 0, some = 0;
+    unsigned n = 0, some = 0, stores = 0;
     for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) loops |= LLVMGetSuccessor(end, s) == b;
     if (!loops) return 0;
-    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) some += adds(v);
-    if (!some) return left_over || n > FEW_UNROLLED ? 0 : PAIR; /* whose addresses differ by a constant (addresses.c) */
+    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) {
+        some += adds(v);
+        stores += stores_locally(v);
+    }
+    if (!some) /* addresses then differ by a constant (addresses.c) */
+        return stores && !left_over && n <= FEW_UNROLLED ? PAIR : 0;
     if (n > MOST_UNROLLED) return 0;
     if (left_over) return some * HALF <= AT_ONCE ? HALF / some : 0;
     return some == AT_ONCE / HALF ? HALF : AT_ONCE;
