@@ -35,8 +35,8 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 #define RVM__SAFEPOINT "rvm.safepoint"
 /* An instance of a block begins, which alone comes to so many bytes from there on, one of so many parts of an array that
  * nothing but the block has touched (jit/lanes/clears.c). */
-#define RVM__FIRST "rvm.first"
-#define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
+#define RVM__FIRST  "rvm.first"
+#define RVM__RESULT "rvm.result" /* what it returns: unknown to LLVM */
 /* Metadata of an operation on doubles: its operands are f32, and so is what it is rounded to, if it is no truth value. */
 #define RVM__SINGLE_MARK "rvm.single"
 /* A block within, and a register's sum behind it: nested.c. */
