@@ -109,6 +109,7 @@ static bool counts(const rvm__group *g, LLVMValueRef phi, uint32_t loop, uint32_
 
 typedef struct part {         /* of the array that a call of rvm__native_new makes */
     LLVMValueRef made, first; /* RVM__FIRST, of each part once */
+    LLVMValueRef index;       /* of the part: the loop's phi */
     uint32_t loop;
     int64_t bytes;
 } part;
@@ -127,7 +128,8 @@ static bool is_whole(const rvm__group *g, LLVMValueRef first, part *p) {
     if (!is_number(LLVMGetOperand(a.root, 1), &elements) || elements > INT64_MAX / 8 || 8 * elements != parts * p->bytes)
         return false;
     if (!is_number(LLVMGetOperand(a.root, 2), &bits) || (bits && p->bytes > 8 * FEW)) return false;
-    return counts(g, a.value[0], loop, at, parts);
+    p->index = a.value[0];
+    return counts(g, p->index, loop, at, parts);
 }
 
 /* ---- what else comes to the array ---- */
@@ -138,12 +140,24 @@ static bool is_behind(LLVMValueRef v, LLVMValueRef from) {
     return from;
 }
 
-/* In the loop behind the part's beginning, or behind the loop. */
-static bool comes_later(const rvm__group *g, const part *p, LLVMValueRef v) {
+/* Whether the address goes with the index of the part, not with that of the next one, which LLVM may have looked ahead to.
+ */
+static bool is_in_part(const rvm__group *g, const part *p, LLVMValueRef address) {
+    const rvm__affine a = rvm__affine_of(g, address, RVM__NO_LOOP);
+    const int64_t offset = a.offset - (int64_t)RVM__ARRAY_HEADER;
+    for (unsigned k = 0; k < a.n && !a.unknown; k++)
+        if (a.value[k] == p->index) return a.times[k] == p->bytes && offset > -p->bytes && offset < p->bytes;
+    return false;
+}
+
+/* In the loop and its part, behind that's beginning, or behind the loop. */
+static bool comes_later(const rvm__group *g, const part *p, LLVMValueRef v, LLVMValueRef address) {
     const uint32_t n = node_of(g, v), begins = node_of(g, p->first);
     if (n == RVM__NO_NODE) return false;
+    const bool within = rvm__is_in_loop(&g->flow, n, p->loop);
+    if (within && !is_in_part(g, p, address)) return false;
     if (n == begins) return is_behind(v, p->first);
-    return rvm__dominates(&g->flow, rvm__is_in_loop(&g->flow, n, p->loop) ? begins : g->flow.loops[p->loop].exit, n);
+    return rvm__dominates(&g->flow, within ? begins : g->flow.loops[p->loop].exit, n);
 }
 
 static bool all_come_later(const rvm__group *g, const part *p, LLVMValueRef address) {
@@ -160,7 +174,7 @@ static bool all_come_later(const rvm__group *g, const part *p, LLVMValueRef addr
         }
         const bool touches = op == LLVMLoad || (op == LLVMStore && LLVMGetOperand(v, 0) != address) ||
                              (adds && LLVMGetOperand(v, 0) == address && LLVMGetOperand(v, 1) != address);
-        if (!touches || !comes_later(g, p, v)) return false;
+        if (!touches || !comes_later(g, p, v, address)) return false;
     }
     return true;
 }

@@ -52,6 +52,7 @@ typedef struct rvm__group {
     uint32_t ngathered, cap_gathered;
     rvm__turned *turned;
     uint32_t nturned, cap_turned;
+    uint64_t turned_bytes; /* of the stack */
 } rvm__group;
 
 static inline bool rvm__no_group(rvm__group *g, const char *why) {

@@ -11,7 +11,7 @@
 #include "group.h"
 #include "support.h"
 
-enum { FOUR = RVM__FOUR, MOST_FOURS = 2, MOST_ROWS = 16, MOST_KEPT = 64, FEWEST = 4 };
+enum { FOUR = RVM__FOUR, MOST_FOURS = 2, MOST_ROWS = 16, MOST_KEPT = 64, FEWEST = 4, MOST_BYTES = 1 << 16 };
 
 typedef struct row { /* a load of the instance */
     LLVMValueRef load;
@@ -173,8 +173,10 @@ static rvm__turned *add_turned(rvm__group *g, uint32_t loop) {
     find_fours(g, t);
     if (!t->n) return t;
     const uint64_t trips = rvm__most_trips(&g->flow, loop);
-    if (trips < FEWEST) t->n = 0;
     t->most = trips < MOST_KEPT ? (unsigned)trips : MOST_KEPT;
+    g->turned_bytes += t->n * (t->most + 1) * RVM__MOST_GROUP * FOUR * sizeof(double);
+    if (trips < FEWEST || g->turned_bytes > MOST_BYTES) t->n = 0;
+    if (!t->n) return t;
     t->trip = rvm__group_local(g, g->k->i64);
     t->trips = rvm__group_local(g, g->k->i64);
     for (unsigned k = 0; k < t->n; k++) /* one more for those that are not kept */

@@ -156,16 +156,17 @@ typedef struct rvm__accounting {
 
 /* Of parallel blocks: as a function that runs instances, and around such. */
 typedef struct rvm__block_ir {
-    uint32_t chunk;               /* 0, or where the block is entered of which this runs instances of one chunk: */
-    LLVMValueRef last, sums;      /* the last of them; where totals go */
-    const struct rvm__plan *plan; /* chunk.c */
-    uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
-    uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
-    uint64_t passed;              /* of what is called there: parameters that are such arrays, or elements of such: */
-    LLVMValueRef *added;          /* by register: the element that it is, or NULL; or NULL */
-    LLVMValueRef *instances[2];   /* by pc of a block's end: that function, or NULL; or NULL; of nested ones, too */
-    LLVMValueRef *asides;         /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
-    LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
+    uint32_t chunk;                 /* 0, or where the block is entered of which this runs instances of one chunk: */
+    LLVMValueRef last, sums;        /* the last of them; where totals go */
+    const struct rvm__plan *plan;   /* chunk.c */
+    uint32_t ends;                  /* of an instance: the end of the block, where it ends; else 0 */
+    uint8_t *conflicts;             /* by array, of what is vectorised: instances may add to the same element; or NULL */
+    uint64_t passed;                /* of what is called there: parameters that are such arrays, or elements of such: */
+    LLVMValueRef *added;            /* by register: the element that it is, or NULL; or NULL */
+    LLVMValueRef *instances[2];     /* by pc of a block's end: that function, or NULL; or NULL; of nested ones, too */
+    LLVMValueRef *asides;           /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
+    struct rvm__first_block *first; /* by parameter (fresh.c), or NULL */
+    LLVMValueRef *asked;            /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
     struct rvm__guarding *guards;         /* guard.c: blocks that enforce roles natively */
     LLVMBasicBlockRef unclean;            /* inspector.c, while it is emitted: where side exits lead; else NULL */

@@ -105,21 +105,31 @@ void rvm__fresh_enter(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi) {
     }
 }
 
+/* By parameter, the block that touches it first; NULL: out of memory, noted. */
+static const rvm__first_block *first_blocks(rvm__emit *e) {
+    if (e->block.first || !(e->block.first = rvm__unit_alloc(e->u, (e->f->nparams + 1u) * sizeof *e->block.first)))
+        return e->block.first;
+    for (uint32_t k = 0; k < e->f->nparams; k++) {
+        rvm__first_block *b = &e->block.first[k];
+        if (!e->f->params[k].ndim || !rvm__first_block_of(e->u->w->p, e->f, k, b)) b->par = 0;
+    }
+    return e->block.first;
+}
+
 /* Whether the block is the first that touches a local array of a caller, if that is what the parameter is: each instance the
  * elements at its index in the first dimension. */
-static bool has_part_of(const rvm__emit *e, uint32_t k, uint32_t pc) {
-    rvm__first_block b;
-    return e->f->params[k].ndim && rvm__first_block_of(e->u->w->p, e->f, k, &b) && b.par == pc && !b.dimension &&
-           b.within == RVM_MAX_DIMS;
+static bool has_part_of(const rvm__first_block *b, uint32_t pc) {
+    return b->par == pc && !b->dimension && b->within == RVM_MAX_DIMS;
 }
 
 /* Where nothing turns back, memory of such an array may be cleared part by part. */
 void rvm__fresh_parts(rvm__emit *e, uint32_t pc) {
     const rvm__lowering *w = e->u->w;
     if (!w->lanes || w->standalone || e->control.context->dir < 0 || e->control.context->parent) return;
-    for (uint32_t k = 0; k < e->f->nparams; k++) {
+    const rvm__first_block *first = first_blocks(e);
+    for (uint32_t k = 0; first && k < e->f->nparams; k++) {
         const uint16_t array = e->f->params[k].index;
-        if (!has_part_of(e, k, pc)) continue;
+        if (!has_part_of(&first[k], pc)) continue;
         LLVMValueRef bytes = rvm__stride(e, array, 0), index = rvm__slot_value(e, e->code->x[pc].to.i);
         LLVMValueRef at = LLVMBuildNSWMul(e->k->b, index, bytes, ""),
                      data = rvm__get(e, e->k->ptr, e->frame.array[array].data);
