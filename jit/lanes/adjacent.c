@@ -36,7 +36,7 @@ static bool stores_locally(LLVMValueRef v) {
 
 /* How many times a loop is unrolled: one that adds, so that there are eight to add, or, of one that is left over from that,
  * half of them; 0: it is not. */
-static unsigned copies_of(LLVMBasicBlockRef b, bool left_over) {
+static unsigned copies_of(LLVMBasicBlockRef b, enum rvm__unrolled which) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
     bool loops = false;
     unsigned n = 0, some = 0, stores = 0;
@@ -47,9 +47,9 @@ static unsigned copies_of(LLVMBasicBlockRef b, bool left_over) {
         stores += stores_locally(v);
     }
     if (!some) /* addresses then differ by a constant (addresses.c) */
-        return stores && !left_over && n <= FEW_UNROLLED ? PAIR : 0;
+        return stores && which == RVM__OF_GROUPS && n <= FEW_UNROLLED ? PAIR : 0;
     if (n > MOST_UNROLLED) return 0;
-    if (left_over) return some * HALF <= AT_ONCE ? HALF / some : 0;
+    if (which == RVM__LEFT_OVER) return some * HALF <= AT_ONCE ? HALF / some : 0;
     return some == AT_ONCE / HALF ? HALF : AT_ONCE;
 }
 
@@ -82,11 +82,12 @@ static void unroll(rvm__build *k, LLVMBasicBlockRef b, unsigned copies) {
                     LLVMMetadataAsValue(k->context, node));
 }
 
-bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, bool left_over) {
+bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, enum rvm__unrolled which) {
     bool any = false;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        const unsigned copies = copies_of(b, left_over);
-        if (copies) count_trips(k, b), unroll(k, b, copies);
+        const unsigned copies = copies_of(b, which);
+        if (copies && which != RVM__OF_KERNELS) count_trips(k, b);
+        if (copies) unroll(k, b, copies);
         any |= copies > 0;
     }
     return any;

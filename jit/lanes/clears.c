@@ -119,16 +119,14 @@ static bool is_whole(const rvm__group *g, LLVMValueRef first, part *p) {
     int64_t parts, elements, bits;
     const rvm__affine a = rvm__affine_of(g, LLVMGetOperand(first, 0), RVM__NO_LOOP);
     const uint32_t at = node_of(g, first), loop = at == RVM__NO_NODE ? RVM__NO_LOOP : g->flow.nodes[at].loop;
-    *p = (part){.made = a.root, .first = first, .loop = loop};
-    if (loop == RVM__NO_LOOP || a.unknown || a.n != 1 || a.offset != (int64_t)RVM__ARRAY_HEADER) return false;
+    *p = (part){.made = a.root, .first = first, .index = LLVMGetOperand(first, 1), .loop = loop};
+    if (loop == RVM__NO_LOOP || a.unknown || a.n || a.offset != (int64_t)RVM__ARRAY_HEADER) return false;
     if (!LLVMIsACallInst(a.root) || strcmp(rvm__callee_name(a.root), "rvm__native_new") != 0) return false;
-    if (!is_number(LLVMGetOperand(first, 1), &p->bytes) || p->bytes <= 0 || p->bytes % 8 || p->bytes != a.times[0])
-        return false;
-    if (!is_number(LLVMGetOperand(first, 2), &parts) || parts <= 0 || parts > INT64_MAX / p->bytes) return false;
+    if (!is_number(LLVMGetOperand(first, 2), &p->bytes) || p->bytes <= 0 || p->bytes % 8) return false;
+    if (!is_number(LLVMGetOperand(first, 3), &parts) || parts <= 0 || parts > INT64_MAX / p->bytes) return false;
     if (!is_number(LLVMGetOperand(a.root, 1), &elements) || elements > INT64_MAX / 8 || 8 * elements != parts * p->bytes)
         return false;
     if (!is_number(LLVMGetOperand(a.root, 2), &bits) || (bits && p->bytes > 8 * FEW)) return false;
-    p->index = a.value[0];
     return counts(g, p->index, loop, at, parts);
 }
 
@@ -183,8 +181,9 @@ static bool all_come_later(const rvm__group *g, const part *p, LLVMValueRef addr
 
 static void clear(rvm__group *g, const part *p) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef at = LLVMGetOperand(p->first, 0), bits = LLVMGetOperand(p->made, 2);
+    LLVMValueRef bytes = LLVMGetOperand(p->first, 2), bits = LLVMGetOperand(p->made, 2);
     LLVMPositionBuilderBefore(b, p->first);
+    LLVMValueRef at = rvm__behind(g, LLVMGetOperand(p->first, 0), LLVMBuildMul(b, p->index, bytes, ""));
     if (p->bytes > 8 * FEW) {
         LLVMBuildMemSet(b, at, LLVMConstInt(LLVMInt8TypeInContext(g->k->context), 0, false), LLVMGetOperand(p->first, 1), 8);
         return;

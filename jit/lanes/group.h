@@ -162,8 +162,10 @@ bool rvm__is_outside(const rvm__flow *w, LLVMValueRef v, uint32_t loop);
 
 /* adjacent.c */
 enum { RVM__FOUR = 4 }; /* elements side by side that are turned together */
-/* Loops to be unrolled; left_over: those that are left over from that; false: there are none. */
-bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, bool left_over);
+/* Loops to be unrolled, of kernels, or of groups; then, of groups, those that are left over from that. False: there are
+ * none. */
+enum rvm__unrolled { RVM__OF_KERNELS, RVM__OF_GROUPS, RVM__LEFT_OVER };
+bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, enum rvm__unrolled which);
 /* What all lanes add at one address: at once, or with what waits. */
 void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v);
 void rvm__add_what_waits(rvm__group *g);

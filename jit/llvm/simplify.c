@@ -242,18 +242,20 @@ static void keep_all_but_callees(const rvm__build *k) {
         if (rvm__is_instance_function(f)) let_callees(f);
 }
 
-static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
+static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, bool device,
+                                       LLVMPassBuilderOptionsRef options) {
     keep_others(k);
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
     if (e) {
         LLVMConsumeError(e);
         e = LLVMRunPasses(k->module, straightens_16, machine, options);
     }
-    for (int left_over = 0; left_over < 2 && !e; left_over++) {
+    const enum rvm__unrolled first = device ? RVM__OF_KERNELS : RVM__OF_GROUPS, last = device ? first : RVM__LEFT_OVER;
+    for (enum rvm__unrolled which = first; which <= last && !e; which++) {
         bool any = false;
         for (unsigned n = 0; n < k->instances; n++) {
             LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
-            any |= f && rvm__mark_unrolled(k, f, left_over);
+            any |= f && rvm__mark_unrolled(k, f, which);
         }
         if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
     }
@@ -261,7 +263,7 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
     return e;
 }
 
-static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all) {
+static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all, bool device) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     hide_indices(k);
     LLVMErrorRef e = LLVMRunPasses(k->module, prepares, machine, options);
@@ -277,17 +279,17 @@ static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool a
     join_disagreeing_blocks(k);
     if (!e) e = LLVMRunPasses(k->module, cleans, machine, options);
     keep_none(k);
-    if (!e && k->instances) e = simplify_instances(k, machine, options);
+    if (!e && k->instances) e = simplify_instances(k, machine, device, options);
     LLVMDisposePassBuilderOptions(options);
     return e;
 }
 
 LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine) {
     rvm__drop_parts(k);
-    return simplify(k, machine, true);
+    return simplify(k, machine, true, true);
 }
 
 LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all) {
-    LLVMErrorRef e = simplify(k, machine, all);
+    LLVMErrorRef e = simplify(k, machine, all, false);
     return e || !k->instances ? e : rvm__find_pairs(k, machine);
 }

@@ -132,8 +132,8 @@ void rvm__unpack(rvm__emit *e, uint16_t array);
 /* An instance that goes on for long bails out: at a back edge, or, if it has not yet changed what is outside, before a
  * loop. */
 void rvm__safepoint_in_instance(rvm__emit *e);
-/* RVM__FIRST, of a part of so many bytes, one of so many. */
-void rvm__comes_first(rvm__emit *e, LLVMValueRef part, LLVMValueRef bytes, LLVMValueRef parts);
+/* RVM__FIRST. */
+void rvm__comes_first(rvm__emit *e, LLVMValueRef array, LLVMValueRef index, LLVMValueRef bytes, LLVMValueRef parts);
 /* What is vectorised bails out if cond: the group is run again, one instance after the other. */
 void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
 /* It bails out at some time if cond, a release that does not agree: what follows may rely on it no more than unchecked code

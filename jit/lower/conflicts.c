@@ -15,8 +15,8 @@
 enum { ARGUMENTS = 3, UNSEEN = 12 };
 
 static LLVMValueRef marker(rvm__emit *e, const char *name, uint64_t memory, unsigned n, const LLVMValueRef *args) {
-    LLVMTypeRef t[3];
-    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[3];
+    LLVMTypeRef t[4];
+    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[4];
     for (unsigned k = 0; k < n; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
     if (!f) {
         f = LLVMAddFunction(e->k->module, name, LLVMFunctionType(e->k->nothing, t, n, false));
@@ -35,8 +35,8 @@ void rvm__safepoint_in_instance(rvm__emit *e) {
     marker(e, RVM__SAFEPOINT, UNSEEN, 1, &charged);
 }
 
-void rvm__comes_first(rvm__emit *e, LLVMValueRef part, LLVMValueRef bytes, LLVMValueRef parts) {
-    marker(e, RVM__FIRST, UNSEEN, 3, (LLVMValueRef[]){part, bytes, parts});
+void rvm__comes_first(rvm__emit *e, LLVMValueRef array, LLVMValueRef index, LLVMValueRef bytes, LLVMValueRef parts) {
+    marker(e, RVM__FIRST, UNSEEN, 4, (LLVMValueRef[]){array, index, bytes, parts});
 }
 
 void rvm__disagrees(rvm__emit *e, LLVMValueRef cond) {

@@ -130,11 +130,8 @@ void rvm__fresh_parts(rvm__emit *e, uint32_t pc) {
     for (uint32_t k = 0; first && k < e->f->nparams; k++) {
         const uint16_t array = e->f->params[k].index;
         if (!has_part_of(&first[k], pc)) continue;
-        LLVMValueRef bytes = rvm__stride(e, array, 0), index = rvm__slot_value(e, e->code->x[pc].to.i);
-        LLVMValueRef at = LLVMBuildNSWMul(e->k->b, index, bytes, ""),
-                     data = rvm__get(e, e->k->ptr, e->frame.array[array].data);
-        at = LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, data, &at, 1, "");
-        rvm__comes_first(e, at, bytes, rvm__dimension(e, array, 0));
+        rvm__comes_first(e, rvm__get(e, e->k->ptr, e->frame.array[array].data), rvm__slot_value(e, e->code->x[pc].to.i),
+                         rvm__stride(e, array, 0), rvm__dimension(e, array, 0));
     }
 }
 

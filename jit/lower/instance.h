@@ -33,8 +33,8 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 #define RVM__DISAGREES "rvm.disagrees"
 /* Poll, if so much has been charged: an i64. */
 #define RVM__SAFEPOINT "rvm.safepoint"
-/* An instance of a block begins, which alone comes to so many bytes from there on, one of so many parts of an array that
- * nothing but the block has touched (jit/lanes/clears.c). */
+/* An instance of a block begins: of an array, that nothing but the block has touched, it alone comes to the part at its
+ * index (jit/lanes/clears.c). With the array's address, the index, bytes of a part, and so many parts. */
 #define RVM__FIRST  "rvm.first"
 #define RVM__RESULT "rvm.result" /* what it returns: unknown to LLVM */
 /* Metadata of an operation on doubles: its operands are f32, and so is what it is rounded to, if it is no truth value. */
