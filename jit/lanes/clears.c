@@ -185,7 +185,7 @@ static void clear(rvm__group *g, const part *p) {
     LLVMPositionBuilderBefore(b, p->first);
     LLVMValueRef at = rvm__behind(g, LLVMGetOperand(p->first, 0), LLVMBuildMul(b, p->index, bytes, ""));
     if (p->bytes > 8 * FEW) {
-        LLVMBuildMemSet(b, at, LLVMConstInt(LLVMInt8TypeInContext(g->k->context), 0, false), LLVMGetOperand(p->first, 1), 8);
+        LLVMBuildMemSet(b, at, LLVMConstInt(LLVMInt8TypeInContext(g->k->context), 0, false), bytes, 8);
         return;
     }
     for (int64_t n = 0; n < p->bytes; n += 8)
