@@ -29,8 +29,7 @@ static bool adds(LLVMValueRef v) {
 /* Into a local array of many elements; fewer may become registers, and LLVM unrolls their loops as a whole. */
 static bool stores_locally(LLVMValueRef v) {
     if (LLVMGetInstructionOpcode(v) != LLVMStore) return false;
-    LLVMValueRef to = LLVMGetOperand(v, 1);
-    while (LLVMIsAGetElementPtrInst(to)) to = LLVMGetOperand(to, 0);
+    LLVMValueRef to = rvm__object_of(LLVMGetOperand(v, 1));
     return LLVMIsACallInst(to) && rvm__makes_array(to);
 }
 

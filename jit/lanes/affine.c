@@ -16,8 +16,8 @@ static bool is_left_whole(const rvm__group *g, const rvm__affine *a, LLVMValueRe
 
 static bool is_number(LLVMValueRef v, int64_t *n) {
     if (!LLVMIsAConstantInt(v) || LLVMGetIntTypeWidth(LLVMTypeOf(v)) > 64) return false;
-    *n = LLVMConstIntGetSExtValue(v);
-    return *n<MOST_TIMES && * n> - MOST_TIMES;
+    const int64_t x = *n = LLVMConstIntGetSExtValue(v);
+    return x < MOST_TIMES && x > -MOST_TIMES;
 }
 
 static void add_term(rvm__affine *a, LLVMValueRef v, int64_t times) {

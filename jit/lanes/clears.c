@@ -177,7 +177,7 @@ static bool all_come_later(const rvm__group *g, const part *p, LLVMValueRef addr
     return true;
 }
 
-/* ---- */
+/* ---- clearing ---- */
 
 static void clear(rvm__group *g, const part *p) {
     LLVMBuilderRef b = g->k->b;

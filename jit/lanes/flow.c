@@ -53,6 +53,11 @@ const char *rvm__callee_name(LLVMValueRef call) {
     return LLVMIsAFunction(f) ? LLVMGetValueName2(f, &length) : "";
 }
 
+LLVMValueRef rvm__object_of(LLVMValueRef address) {
+    while (LLVMIsAGetElementPtrInst(address)) address = LLVMGetOperand(address, 0);
+    return address;
+}
+
 bool rvm__makes_array(LLVMValueRef call) {
     return !strncmp(rvm__callee_name(call), "rvm__native_new", 15);
 }

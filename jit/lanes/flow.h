@@ -83,7 +83,8 @@ bool rvm__any_varying(const rvm__flow *w, LLVMValueRef v); /* of its operands */
 uint8_t rvm__memory_of(const rvm__flow *w, LLVMValueRef v);
 bool rvm__changes_shared(const rvm__flow *w, LLVMValueRef v); /* memory */
 const char *rvm__callee_name(LLVMValueRef call);
-bool rvm__makes_array(LLVMValueRef call); /* a local one, cleared or not */
+LLVMValueRef rvm__object_of(LLVMValueRef address); /* from which it is computed */
+bool rvm__makes_array(LLVMValueRef call);          /* a local one, cleared or not */
 
 /* graph.c: nodes, loops, order. False: why. */
 bool rvm__graph_find(rvm__flow *w);

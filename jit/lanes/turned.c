@@ -40,11 +40,6 @@ static bool is_of(LLVMValueRef call, const char *name) {
     return !strncmp(rvm__callee_name(call), name, strlen(name));
 }
 
-static LLVMValueRef object_of(LLVMValueRef address) {
-    while (LLVMIsAGetElementPtrInst(address)) address = LLVMGetOperand(address, 0);
-    return address;
-}
-
 /* Memory that is in no other object. */
 static bool is_object(LLVMValueRef v) {
     return LLVMIsAAllocaInst(v) || (LLVMIsACallInst(v) && rvm__makes_array(v));
@@ -56,7 +51,7 @@ static bool may_change(const rvm__group *g, LLVMValueRef v, LLVMValueRef address
     if (op == LLVMCall && !is_of(v, RVM__ADD))
         return !is_of(v, RVM__SAFEPOINT) && !is_of(v, RVM__BAIL_OUT) && !rvm__is_group_function(v);
     if (op != LLVMStore && op != LLVMCall) return false;
-    LLVMValueRef to = LLVMGetOperand(v, op == LLVMStore), x = object_of(to), y = object_of(address);
+    LLVMValueRef to = LLVMGetOperand(v, op == LLVMStore), x = rvm__object_of(to), y = rvm__object_of(address);
     return rvm__memory_of(&g->flow, to) != RVM__SHARED && (x == y || !is_object(x) || !is_object(y));
 }
 

@@ -9,7 +9,7 @@
 #include "module.h"
 #include "rvm_asm.h"
 #include "rvm_cuda.h"
-#include "rvm_jit.h"
+#include "device_fixture.h"
 
 #include "try_one_in.h"
 #include "mixture.h" /* whose names are short: last */
@@ -57,14 +57,6 @@ static const double tolerance = 1e-12;
 
 /* ---- the device ---- */
 
-typedef struct fixture {
-    rvm_program *p;
-    rvm_machine *m;
-    rvm_jit *j;
-    rvm_cuda *c;
-    rvm_error e;
-} fixture;
-
 static void begin(fixture *f) {
     rvm_options unchecked = rvm_options_default();
     unchecked.unchecked = unchecked.trust = true;
@@ -94,13 +86,6 @@ static void expect_there(const fixture *f) {
     rvm_cuda_totals t;
     rvm_cuda_stats(f->c, &t);
     cr_assert(t.blocks && !t.on_host, "%d: %s", (int)t.blocks, t.why);
-}
-
-static void end(fixture *f) {
-    rvm_machine_free(f->m);
-    rvm_cuda_free(f->c);
-    rvm_jit_free(f->j);
-    rvm_program_free(f->p);
 }
 
 /* ---- how far ---- */

@@ -7,7 +7,7 @@
 
 #include "cuda.h"
 #include "rvm_asm.h"
-#include "rvm_jit.h"
+#include "device_fixture.h"
 #include "try_one_in.h"
 
 /* never: makes an instance look long, so that a launch has few. */
@@ -60,21 +60,6 @@ static const char text[] =
                                                         "    end\n"
                                                         "end\n";
 enum { MOST = 300 };
-
-typedef struct fixture {
-    rvm_program *p;
-    rvm_machine *m;
-    rvm_jit *j;
-    rvm_cuda *c;
-    rvm_error e;
-} fixture;
-
-static void end(fixture *f) {
-    rvm_machine_free(f->m);
-    rvm_cuda_free(f->c);
-    rvm_jit_free(f->j);
-    rvm_program_free(f->p);
-}
 
 /* On so many devices. False: no LLVM. */
 static bool begin_on(fixture *f, int devices, rvm_cuda_nested nested, bool fast) {
