@@ -127,6 +127,7 @@ static size_t frames_of(int lets) {
 }
 
 Test(c_stack, frames_are_counted) {
+    if (TRY_ONE_IN > 1) return; /* in LLVM */
     const size_t few = frames_of(LETS), many = frames_of(MANY_LETS);
     cr_assert(many - few >= (MANY_LETS - LETS) * sizeof(rvm_value), "%zu and %zu bytes", few, many);
 }

@@ -282,7 +282,7 @@ static void mix(uint64_t least, int times) {
 
 Test(cuda_kept, mixture) {
     if (TRY_ONE_IN > 1) return; /* LLVM's code, for most of the time */
-    mix(0, 100);
+    mix(0, 30);
 }
 Test(cuda_kept, mixture_of_small_blocks) {
     if (TRY_ONE_IN > 1) return;

@@ -78,7 +78,6 @@ static void begin(fixture *f, const block *b, uint64_t fuel, unsigned calls, int
     snprintf(text, sizeof text, "%s%s%s", before, b->body, behind);
     *f = (fixture){.p = assemble_text(text, NULL, &rep), .calls = calls};
     cr_assert(f->p);
-    o.cache = "";
     o.tiers = false;
     mo.unchecked = mo.trust = true;
     mo.fuel = fuel;

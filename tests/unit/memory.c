@@ -488,7 +488,7 @@ static bool has_native_code(void) {
 static void each_failure_of(bool (*work)(whole *w), bool sticky) {
     bool complete = false;
     uint64_t n = 0;
-    for (; !complete && n < 100000; n += 1 + n / 12) {
+    for (; !complete && n < 100000; n += 1 + n * TRY_ONE_IN / 12) {
         counting c;
         whole w;
         counting_init(&c);

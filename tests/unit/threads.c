@@ -223,7 +223,6 @@ static rvm_jit *open_jit(unsigned threads, bool fast) {
     o.tiers = false;
     o.threads = threads;
     o.fast_math = fast;
-    o.cache = "";
     if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
     return j;
 }
@@ -526,8 +525,8 @@ static void cancelled(int64_t m, long after) {
 }
 
 Test(threads, cancelled) {
-    cancelled(20000, 50000000);
-    cancelled(10000000, 50000000);
+    cancelled(20000, 50000000 / TRY_ONE_IN);
+    cancelled(10000000, 50000000 / TRY_ONE_IN);
 }
 
 /* The caller's own function, which is called by its thread alone. */
