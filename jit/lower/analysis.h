@@ -38,10 +38,12 @@ void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *la
 
 /* ---- eligible.c ---- */
 /* Whether an instance of the block that is entered at pc, an end of it, may be a function; and whether the block goes in
- * lanes by that. */
+ * lanes by that. The reasons are of the text alone; NULL: it may. On a device an instance may call what has blocks that add
+ * into elements chunk by chunk, in lanes it may not. */
 bool rvm__is_instance(rvm__emit *e, uint32_t pc);
-const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc); /* of the text alone; NULL: it may */
+const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc);
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
+const char *rvm__why_not_in_lanes(rvm__emit *e, uint32_t pc);
 /* Of the block that e->control.pc enters, with that plan: why its instances may meet, so that they do not run in threads;
  * NULL: they do not, or unless rvm__is_alone. */
 struct rvm__plan;

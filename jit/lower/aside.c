@@ -1,5 +1,5 @@
 /* aside.c: elements that the instances of a block add into chunk by chunk, as vm/aside.c has them, which does it. Standalone
- * code does so itself: what the elements held is in memory of its own. */
+ * code, and instances on a device, do so themselves: what the elements held is in memory of their own. */
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
@@ -85,7 +85,27 @@ static void call_machine(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step
     rvm__call_runtime(e, "rvm__native_aside_step", e->k->nothing, 5, args);
 }
 
-/* ---- standalone ---- */
+/* ---- without the machine ---- */
+
+static LLVMValueRef take_memory(rvm__emit *e, LLVMValueRef n) {
+    if (e->u->w->standalone) return rvm__standalone_memory(e, n);
+    LLVMValueRef args[3] = {e->frame.machine, n, rvm__build_int(e->k, 0)};
+    LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", e->k->ptr, 3, args);
+    rvm__exit_if(e, LLVMBuildIsNull(e->k->b, p, ""));
+    return rvm__member(e, p, RVM__ARRAY_HEADER);
+}
+
+static void give_memory(rvm__emit *e, LLVMValueRef p, LLVMValueRef n) {
+    if (e->u->w->standalone)
+        rvm__call_runtime(e, "free", e->k->nothing, 1, &p);
+    else
+        rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, (LLVMValueRef[]){e->frame.machine, n});
+}
+
+/* With fast math instances may share what a block in what they call adds into: that has an order of its own. */
+static bool is_shared(const rvm__emit *e, uint16_t array) {
+    return e->vectorised && e->block.conflicts && e->block.conflicts[array];
+}
 
 typedef struct passing {
     const rvm__summed *s;
@@ -121,11 +141,12 @@ static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
     for (uint32_t k = 0; k < x->to.c; k++) {
         const rvm__summed *s = &summed_of(e, x, k)->of;
         LLVMValueRef held = rvm__member(e, memory_of(e, x, sizeof(void *)), k * sizeof(void *));
-        if (step == RVM__ASIDE_BEGIN) rvm__put_at(e, rvm__standalone_memory(e, rvm__elements(e, s->array)), held);
+        if (is_shared(e, s->array)) continue;
+        if (step == RVM__ASIDE_BEGIN) rvm__put_at(e, take_memory(e, rvm__elements(e, s->array)), held);
         const passing p = {.s = s, .step = step, .held = rvm__get(e, e->k->ptr, held)};
         pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
         if (step != RVM__ASIDE_END) continue;
-        rvm__call_runtime(e, "free", e->k->nothing, 1, &p.held);
+        give_memory(e, p.held, rvm__elements(e, s->array));
         rvm__put_at(e, LLVMConstNull(e->k->ptr), held);
     }
 }
@@ -140,18 +161,17 @@ void rvm__aside_free_all(rvm__emit *e) {
 
 /* ---- where the block is ---- */
 
-static bool has_asides(const rvm__emit *e, const rvm__xinsn *x) {
-    return x->to.c && !e->vectorised;
+static bool does_itself(const rvm__emit *e) {
+    return e->u->w->standalone || e->vectorised;
 }
 
 void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x) {
-    if (!has_asides(e, x) || e->u->w->standalone) return;
+    if (!x->to.c || does_itself(e)) return;
     LLVMValueRef args[3] = {e->frame.machine, write_all(e, x), rvm__build_int(e->k, count_of(e, x))};
     LLVMValueRef good = rvm__call_runtime(e, "rvm__native_aside_room", e->k->i1, 3, args);
     rvm__exit_if(e, LLVMBuildNot(e->k->b, good, ""));
 }
 
 void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step) {
-    if (!has_asides(e, x)) return;
-    (e->u->w->standalone ? pass_itself : call_machine)(e, x, (enum rvm__aside_step)step);
+    if (x->to.c) (does_itself(e) ? pass_itself : call_machine)(e, x, (enum rvm__aside_step)step);
 }

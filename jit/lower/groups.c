@@ -338,7 +338,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
 /* A block that is entered. */
 static void note_single(rvm__emit *e, uint32_t pc) {
     const rvm__lowering *w = e->u->w;
-    const char *why = w->lanes && !w->lines && !w->standalone && !e->vectorised ? rvm__why_no_instance(e, pc) : NULL;
+    const char *why = w->lanes && !w->lines && !w->standalone && !e->vectorised ? rvm__why_not_in_lanes(e, pc) : NULL;
     if (!why) return;
     e->k->single++;
     snprintf(e->k->why, sizeof e->k->why, "%s", why);

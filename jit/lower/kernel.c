@@ -148,6 +148,17 @@ static bool passes_to_block(const rvm__unit *u, uint32_t fn, uint32_t first, uin
     return false;
 }
 
+/* Whether what an instance calls adds chunk by chunk to elements that others add into, too: these are not its own to put
+ * aside. */
+static bool shares_chunks(const rvm__emit *e, uint32_t first, uint32_t last) {
+    RVM__EACH_INSN_IN(x, e->f, first, last + 1)
+        RVM__EACH_CALLEE(g, e->u->p, x.in) {
+            const rvm_place *q = x.q + rvm__callee_of(e->u->p, x.in).first;
+            if (e->u->summaries[g].sums && rvm__conflicting_arguments(e, &e->u->p->functions[g], q)) return true;
+        }
+    return false;
+}
+
 /* Where there is but one instance, which meets no other, what it adds is summed all the same before it is added. */
 static bool sums_for_itself(rvm__emit *e, const rvm__plan *p, uint32_t first, uint32_t last) {
     bool any;
@@ -164,6 +175,7 @@ static const char *why_ordered(rvm__emit *e, const rvm__plan *p) {
     if (sums_for_itself(e, p, first, last)) return "it has one instance, whose additions are summed before";
     if (passes_to_block(e->u, e->fn, first, last, 0))
         return "a block within adds to an element that it is given as a scalar, in an order of its own unless math is fast";
+    if (shares_chunks(e, first, last)) return "what it calls adds chunk by chunk to elements that other instances add into";
     return NULL;
 }
 

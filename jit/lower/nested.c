@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"
+#include "aside.h"
 #include "blocks.h"
 #include "walk.h"
 
@@ -65,9 +66,9 @@ static bool declare(rvm__emit *e, rvm__instance *o) {
     return good;
 }
 
-static void call(rvm__emit *e, const rvm__instance *o, LLVMValueRef count) {
+static void call(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count) {
     LLVMValueRef args[RVM__NESTED_SUMS + RVM__MOST_VECTORISED_ARGS] = {
-        rvm__slot_value(e, o->x->to.lo), count, rvm__build_int(e->k, rvm__is_ascending(e, o->x)), e->frame.number};
+        first, count, rvm__build_int(e->k, rvm__is_ascending(e, o->x)), e->frame.number};
     LLVMTypeRef t[RVM__NESTED_SUMS + RVM__MOST_VECTORISED_ARGS];
     unsigned n = RVM__NESTED_SUMS;
     char name[40];
@@ -99,18 +100,40 @@ static LLVMValueRef sum(rvm__emit *e, rvm_type type, uint32_t k) {
     return LLVMBuildCall2(e->k->b, t, f, &n, 1, "");
 }
 
+/* All of so many instances, from that index on; what they leave in registers, and charge. */
+static void run(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count) {
+    LLVMBuilderRef b = e->k->b;
+    call(e, o, first, count);
+    for (uint32_t k = 0; k < o->x->to.shared; k++)
+        rvm__put_at(e, sum(e, (rvm_type)shared_of(e, o->x, k)->type, k), e->frame.reg[o->x->to.hidden + RVM__SUMS * k]);
+    count = LLVMBuildAdd(b, count, sum(e, RVM_I64, RVM__NESTED_CHARGED), "");
+    rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->count.charged), count, ""), e->count.charged);
+}
+
+/* Chunk by chunk: behind each, what it has added to elements is added to what these held. */
+static void run_chunks(rvm__emit *e, const rvm__instance *o, LLVMValueRef lo, LLVMValueRef count) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef size = rvm__build_int(e->k, RVM__CHUNK), one = rvm__build_int(e->k, 1);
+    LLVMValueRef chunks = LLVMBuildUDiv(b, LLVMBuildAdd(b, count, LLVMBuildSub(b, size, one, ""), ""), size, "");
+    rvm__pass_aside(e, o->x, RVM__ASIDE_BEGIN);
+    const rvm__each l = rvm__each_begin(e, chunks);
+    LLVMValueRef down = LLVMBuildSub(b, LLVMBuildSub(b, chunks, one, ""), l.i, "");
+    LLVMValueRef before = LLVMBuildMul(b, rvm__is_ascending(e, o->x) ? l.i : down, size, "");
+    LLVMValueRef left = LLVMBuildSub(b, count, before, ""), whole = LLVMBuildICmp(b, LLVMIntUGT, left, size, "");
+    run(e, o, LLVMBuildAdd(b, lo, before, ""), LLVMBuildSelect(b, whole, size, left, ""));
+    rvm__pass_aside(e, o->x, RVM__ASIDE_TURN);
+    rvm__each_end(e, &l);
+    rvm__pass_aside(e, o->x, RVM__ASIDE_END);
+}
+
 bool rvm__nest(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
-    if (!e->nested || x->flags & X_GUARD || !has_plain_sums(e, x) || rvm__why_no_instance(e, e->control.pc)) return false;
+    if (!e->nested || x->flags & X_GUARD || !has_plain_sums(e, x) || rvm__why_not_in_lanes(e, e->control.pc)) return false;
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), one = rvm__build_int(e->k, 1);
     LLVMValueRef count = LLVMBuildSub(b, hi, lo, "");
     rvm__instance *o = is_short(count) ? NULL : rvm__instance_of(e, e->control.pc);
     if (!o || !declare(e, o)) return false;
-    call(e, o, count);
-    for (uint32_t k = 0; k < x->to.shared; k++)
-        rvm__put_at(e, sum(e, (rvm_type)shared_of(e, x, k)->type, k), e->frame.reg[x->to.hidden + RVM__SUMS * k]);
-    count = LLVMBuildAdd(b, count, sum(e, RVM_I64, RVM__NESTED_CHARGED), "");
-    rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->count.charged), count, ""), e->count.charged);
+    (x->to.c ? run_chunks : run)(e, o, lo, count);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? LLVMBuildSub(b, hi, one, "") : lo);
     rvm__leave_sums(e, x);
     rvm__jump(e, e->control.context, in->target, false);

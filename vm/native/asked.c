@@ -4,7 +4,6 @@
 #include "builder.h"
 #include "program.h"
 #include "reach.h"
-#include "summed.h"
 #include "support.h"
 
 #include <string.h>
@@ -156,53 +155,9 @@ static rvm_status check_marks(const rvm_machine *m, const rvm__derived *d, rvm_e
                      m->p->functions[d->of].name);
 }
 
-/* Functions that are to be looked at, each once. */
-typedef struct calls {
-    uint32_t *fn, n;
-    uint8_t *known; /* by function */
-} calls;
-
-static void add_call(calls *c, uint32_t fn) {
-    if (!c->known[fn]) c->fn[c->n++] = fn;
-    c->known[fn] = true;
-}
-
-/* Whether some block of fn, or of what it calls, has an array that gains chunk by chunk, which within a block around it
- * would gain one by one. scratch: `size` bytes, rvm__summed_scratch, and behind it room for all arrays of a function. */
-static bool gains_by_chunks(const rvm_program *p, calls *c, char *scratch, size_t size) {
-    while (c->n) {
-        const uint32_t fn = c->fn[--c->n];
-        RVM__EACH_INSN(x, &p->functions[fn]) {
-            RVM__EACH_CALLEE(g, p, x.in) add_call(c, g);
-            if (x.in->op != RVM_OP_par) continue;
-            memset(scratch, 0, size);
-            if (rvm__summed_find(p, fn, x.pc, RVM__SUMMED_VALUES, scratch, (void *)(scratch + size))) return true;
-        }
-    }
-    return false;
-}
-
-/* Out of memory: it might. */
-static bool sums_otherwise_within(const rvm_machine *m, const rvm__derived *d) {
-    const rvm_program *p = d->program;
-    rvm__zone memory = {.al = &m->al};
-    const size_t size = rvm__summed_scratch(p);
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < p->nfunctions; k++)
-        if (p->functions[k].narrays > most) most = p->functions[k].narrays;
-    calls c = {.fn = rvm__zone_make(&memory, p->nfunctions, sizeof *c.fn),
-               .known = rvm__zone_make(&memory, p->nfunctions, 1)};
-    char *scratch = rvm__zone_make(&memory, size + (most + 1) * sizeof(rvm__summed), 1);
-    const bool room = c.fn && c.known && scratch;
-    if (room) add_call(&c, d->fn);
-    const bool found = !room || gains_by_chunks(p, &c, scratch, size);
-    rvm__zone_free(&memory);
-    return found;
-}
-
 /* On a device blocks within are for the threads of a direction; elsewhere functions with blocks go in lanes as they are. */
-static bool takes_blocks(const rvm_machine *m, const rvm__derived *d) {
-    return m->jit.device && !m->jit.device_least && m->o.unchecked && !sums_otherwise_within(m, d);
+static bool takes_blocks(const rvm_machine *m) {
+    return m->jit.device && !m->jit.device_least && m->o.unchecked;
 }
 
 /* What a run changes, and shadows, each direction has for itself. */
@@ -212,7 +167,7 @@ static rvm_status declare_columns(const rvm_machine *m, rvm__derived *d, rvm_err
     uint32_t n = 0;
     rvm__reach reach;
     if (!find_reach(m, d, &reach)) return rvm__fail_memory(err);
-    if (reach.blocks && !takes_blocks(m, d))
+    if (reach.blocks && !takes_blocks(m))
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "'%s' has parallel blocks", f->name);
     for (uint32_t k = 0; k < f->nparams; k++) {
         each[n++] = f->params[k].role != RVM_READ;
