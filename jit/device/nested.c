@@ -15,6 +15,7 @@
  * summed as it says there. What several of them add to one element of the instance waits, in their order, behind its local
  * arrays; once a chunk is done, each thread adds what is for elements of its own. */
 #include "device.h"
+#include "aside.h"
 #include "lanes.h"
 #include "support.h"
 
@@ -29,7 +30,8 @@ enum { CHUNK = 256, MOST_SITES = 64, MOST_FRAME = 40 << 10, MOST_DEPTH = 8 };
 
 typedef struct site {
     LLVMValueRef marker;
-    const rvm__device_within *within; /* NULL: a local array appears, which all of them fill */
+    const rvm__device_within *within; /* NULL: what all of them do by the element: a local array appears, or
+                                         RVM__NESTED_ASIDE */
     LLVMBasicBlockRef inner, rest;    /* where all run its instances; where the first thread goes on */
     LLVMValueRef lo, count, slot, args[RVM__MOST_VECTORISED_ARGS]; /* there: what an instance takes */
     LLVMValueRef met;                                              /* there, where additions wait; or NULL */
@@ -92,8 +94,12 @@ static void share_end(const nesting *w, const share *s) {
     LLVMPositionBuilderAtEnd(b, s->done);
 }
 
+static bool is_named(LLVMValueRef v, const char *prefix) {
+    return LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), prefix, strlen(prefix));
+}
+
 static bool is_marker(LLVMValueRef v) {
-    return LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), RVM__NESTED, strlen(RVM__NESTED));
+    return is_named(v, RVM__NESTED);
 }
 
 /* ---- blocks within, before the instance is inlined ---- */
@@ -178,7 +184,8 @@ static bool is_handed_over(LLVMValueRef v, unsigned depth) {
     if (depth == 2 * MOST_DEPTH) return true;
     for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
-        if (is_marker(user) || (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == v)) return true;
+        if (is_marker(user) || is_named(user, RVM__NESTED_ASIDE) || (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == v))
+            return true;
         const bool passes = LLVMIsAGetElementPtrInst(user) || LLVMIsAPHINode(user) || LLVMIsASelectInst(user);
         if (passes && is_handed_over(user, depth + 1)) return true;
     }
@@ -432,11 +439,46 @@ static void meet(const nesting *w) {
     call(w, "rvm.device.meet", 2, (LLVMValueRef[]){c->shared, LLVMConstInt(w->k->i32, c->places++, false)});
 }
 
-/* What waits of a chunk of m instances. */
-static void add_met(const nesting *w, const site *s, LLVMValueRef m) {
+static void add_all_met(const nesting *w, const site *s, LLVMValueRef m) {
     const rvm__device_cta *c = &w->x->cta;
     LLVMValueRef all = LLVMBuildMul(w->k->b, m, c->most_met, "");
     call(w, "rvm.device.add_all_met", 4, (LLVMValueRef[]){s->met, all, c->tid, c->threads});
+}
+
+static bool is_alike(const site *s) {
+    return s->met && LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_ALIKE));
+}
+
+/* Where nothing else is between two chunks. */
+static LLVMValueRef differs_at(const nesting *w) {
+    return word(w, PARTS);
+}
+
+/* The same, where all m > 1 instances add to the same elements in the same order: then addition by addition, which takes no
+ * look at what is for others. */
+static void add_alike(const nesting *w, const site *s, LLVMValueRef m) {
+    LLVMBuilderRef b = w->k->b;
+    const rvm__device_cta *c = &w->x->cta;
+    LLVMBasicBlockRef alike = block(w, "alike"), others = block(w, "others"), on = block(w, "on");
+    call(w, "rvm.device.look_alike", 6, (LLVMValueRef[]){s->met, m, c->most_met, c->tid, c->threads, differs_at(w)});
+    meet(w);
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildLoad2(b, w->k->i64, differs_at(w), ""), number(w, 0), "");
+    LLVMValueRef several = LLVMBuildICmp(b, LLVMIntUGT, m, number(w, 1), "");
+    LLVMBuildCondBr(b, LLVMBuildAnd(b, same, several, ""), alike, others);
+    LLVMPositionBuilderAtEnd(b, alike);
+    call(w, "rvm.device.link_same", 4, (LLVMValueRef[]){s->met, c->most_met, c->tid, c->threads});
+    meet(w);
+    call(w, "rvm.device.add_alike", 5, (LLVMValueRef[]){s->met, m, c->most_met, c->tid, c->threads});
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, others);
+    add_all_met(w, s, m);
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, on);
+}
+
+/* What waits of a chunk of m instances. */
+static void add_met(const nesting *w, const site *s, LLVMValueRef m) {
+    (is_alike(s) ? add_alike : add_all_met)(w, s, m);
     meet(w);
 }
 
@@ -470,6 +512,7 @@ static void run_chunks(const nesting *w, site *s) {
     const bool up = LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_UP));
     LLVMValueRef begin = LLVMBuildShl(b, up ? c : LLVMBuildSub(b, last, c, ""), bits, "");
     LLVMValueRef m = smaller(w, LLVMBuildSub(b, s->count, begin, ""), number(w, CHUNK));
+    if (is_alike(s)) call(w, "rvm.device.may_be_alike", 2, (LLVMValueRef[]){differs_at(w), w->x->cta.tid});
     run_instances(w, s, LLVMBuildAdd(b, s->lo, begin, ""), m);
     meet(w);
     if (s->met) add_met(w, s, m);
@@ -510,12 +553,62 @@ static void fill(const nesting *w, site *s) {
     meet(w);
 }
 
+typedef struct part { /* of an array, by dimension */
+    unsigned ndim;
+    LLVMValueRef data, *dim, *stride;
+} part;
+
+static LLVMValueRef element_at(const nesting *w, const part *a, LLVMValueRef j) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef at = a->data;
+    for (unsigned d = a->ndim; d-- > 0;) {
+        LLVMValueRef i = d ? LLVMBuildURem(b, j, a->dim[d], "") : j;
+        if (d) j = LLVMBuildUDiv(b, j, a->dim[d], "");
+        at = behind(w, at, LLVMBuildMul(b, i, a->stride[d], ""));
+    }
+    return at;
+}
+
+/* What it held goes to memory, and it begins as -0; that is added to what is there; it gets that. */
+static void pass_element(const nesting *w, LLVMValueRef at, LLVMValueRef held, enum rvm__aside_step step) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef now = LLVMBuildLoad2(b, w->k->f64, at, ""), nothing = LLVMConstReal(w->k->f64, -0.0);
+    if (step != RVM__ASIDE_BEGIN) now = LLVMBuildFAdd(b, LLVMBuildLoad2(b, w->k->f64, held, ""), now, "");
+    if (step != RVM__ASIDE_END) LLVMBuildStore(b, now, held);
+    LLVMBuildStore(b, step == RVM__ASIDE_END ? now : nothing, at);
+}
+
+/* One array after the other, since they may overlap. */
+static void pass_aside(const nesting *w, site *s) {
+    LLVMBuilderRef b = w->k->b;
+    const unsigned nargs = (unsigned)LLVMGetNumArgOperands(s->marker);
+    const uint64_t step = LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, 0));
+    for (unsigned n = 1; n < nargs; n++) s->args[n] = hand_over(w, s, LLVMGetOperand(s->marker, n));
+    LLVMPositionBuilderAtEnd(b, s->inner);
+    LLVMValueRef memory = s->args[1];
+    for (unsigned n = 2; n < nargs;) {
+        const unsigned ndim = (unsigned)LLVMConstIntGetZExtValue(s->args[n]);
+        const part a = {ndim, s->args[n + 1], s->args + n + 2, s->args + n + 2 + ndim};
+        LLVMValueRef all = number(w, 1);
+        for (unsigned d = 0; d < ndim; d++) all = LLVMBuildMul(b, all, a.dim[d], "");
+        const share each = share_begin(w, all);
+        LLVMValueRef held = LLVMBuildInBoundsGEP2(b, w->k->i64, memory, (LLVMValueRef[]){each.j}, 1, "");
+        pass_element(w, element_at(w, &a, each.j), held, (enum rvm__aside_step)step);
+        share_end(w, &each);
+        meet(w);
+        memory = LLVMBuildInBoundsGEP2(b, w->k->i64, memory, &all, 1, "");
+        n += 2 + 2 * ndim;
+    }
+}
+
 static void build(const nesting *w, site *s, unsigned which) {
     s->inner = block(w, "within");
     LLVMPositionBuilderBefore(w->k->b, s->marker);
     LLVMBuildStore(w->k->b, number(w, which), word(w, WHICH));
     if (s->within)
         run(w, s);
+    else if (is_named(s->marker, RVM__NESTED_ASIDE))
+        pass_aside(w, s);
     else
         fill(w, s);
     LLVMBuildBr(w->k->b, w->x->cta.turn);
@@ -537,10 +630,12 @@ static bool find_sites(nesting *w) {
         if (w->n == MOST_SITES) return false;
         w->sites[w->n++] = (site){.marker = v, .within = find(w->x, v)};
     }
-    for (LLVMValueRef v = NULL; (v = next_call(w->x->kernel, v, "rvm__native_new"));) {
-        if (w->n == MOST_SITES) return false;
-        w->sites[w->n++] = (site){.marker = v};
-    }
+    static const char *const others[] = {"rvm__native_new", RVM__NESTED_ASIDE};
+    for (int k = 0; k < 2; k++)
+        for (LLVMValueRef v = NULL; (v = next_call(w->x->kernel, v, others[k]));) {
+            if (w->n == MOST_SITES) return false;
+            w->sites[w->n++] = (site){.marker = v};
+        }
     return any;
 }
 

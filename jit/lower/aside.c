@@ -85,27 +85,7 @@ static void call_machine(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step
     rvm__call_runtime(e, "rvm__native_aside_step", e->k->nothing, 5, args);
 }
 
-/* ---- without the machine ---- */
-
-static LLVMValueRef take_memory(rvm__emit *e, LLVMValueRef n) {
-    if (e->u->w->standalone) return rvm__standalone_memory(e, n);
-    LLVMValueRef args[3] = {e->frame.machine, n, rvm__build_int(e->k, 0)};
-    LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", e->k->ptr, 3, args);
-    rvm__exit_if(e, LLVMBuildIsNull(e->k->b, p, ""));
-    return rvm__member(e, p, RVM__ARRAY_HEADER);
-}
-
-static void give_memory(rvm__emit *e, LLVMValueRef p, LLVMValueRef n) {
-    if (e->u->w->standalone)
-        rvm__call_runtime(e, "free", e->k->nothing, 1, &p);
-    else
-        rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, (LLVMValueRef[]){e->frame.machine, n});
-}
-
-/* With fast math instances may share what a block in what they call adds into: that has an order of its own. */
-static bool is_shared(const rvm__emit *e, uint16_t array) {
-    return e->vectorised && e->block.conflicts && e->block.conflicts[array];
-}
+/* ---- standalone ---- */
 
 typedef struct passing {
     const rvm__summed *s;
@@ -141,12 +121,11 @@ static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
     for (uint32_t k = 0; k < x->to.c; k++) {
         const rvm__summed *s = &summed_of(e, x, k)->of;
         LLVMValueRef held = rvm__member(e, memory_of(e, x, sizeof(void *)), k * sizeof(void *));
-        if (is_shared(e, s->array)) continue;
-        if (step == RVM__ASIDE_BEGIN) rvm__put_at(e, take_memory(e, rvm__elements(e, s->array)), held);
+        if (step == RVM__ASIDE_BEGIN) rvm__put_at(e, rvm__standalone_memory(e, rvm__elements(e, s->array)), held);
         const passing p = {.s = s, .step = step, .held = rvm__get(e, e->k->ptr, held)};
         pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
         if (step != RVM__ASIDE_END) continue;
-        give_memory(e, p.held, rvm__elements(e, s->array));
+        rvm__call_runtime(e, "free", e->k->nothing, 1, &p.held);
         rvm__put_at(e, LLVMConstNull(e->k->ptr), held);
     }
 }
@@ -159,19 +138,81 @@ void rvm__aside_free_all(rvm__emit *e) {
         }
 }
 
-/* ---- where the block is ---- */
+/* ---- in an instance, on a device ---- */
 
-static bool does_itself(const rvm__emit *e) {
-    return e->u->w->standalone || e->vectorised;
+/* With fast math instances may share what a block in what they call adds into: that has an order of its own. */
+static bool is_shared(const rvm__emit *e, uint16_t array) {
+    return e->vectorised && e->block.conflicts && e->block.conflicts[array];
 }
 
+static LLVMValueRef elements_of_all(rvm__emit *e, const rvm__xinsn *x) {
+    LLVMValueRef n = rvm__build_int(e->k, 0);
+    for (uint32_t k = 0; k < x->to.c; k++) {
+        const uint16_t array = summed_of(e, x, k)->of.array;
+        if (!is_shared(e, array)) n = LLVMBuildAdd(e->k->b, n, rvm__elements(e, array), "");
+    }
+    return n;
+}
+
+static void pass_by_one(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef memory) {
+    for (uint32_t k = 0; k < x->to.c; k++) {
+        const rvm__summed *s = &summed_of(e, x, k)->of;
+        if (is_shared(e, s->array)) continue;
+        const passing p = {.s = s, .step = step, .held = memory};
+        LLVMValueRef n = rvm__elements(e, s->array);
+        pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
+        memory = LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, memory, &n, 1, "");
+    }
+}
+
+/* Where several threads have the instance, they share that. False: it is too much, or of another type. */
+static bool pass_by_all(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef memory) {
+    enum { EACH = 2 + 2 * RVM_MAX_DIMS };
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS] = {rvm__build_int(e->k, step), memory};
+    LLVMTypeRef t[RVM__MOST_VECTORISED_ARGS];
+    unsigned n = 2;
+    for (uint32_t k = 0; k < x->to.c; k++) {
+        const rvm__summed *s = &summed_of(e, x, k)->of;
+        const int ndim = e->f->arrays[s->array].ndim;
+        if (is_shared(e, s->array)) continue;
+        if (s->type != RVM_F64 || n + EACH > RVM__MOST_VECTORISED_ARGS) return false;
+        args[n++] = rvm__build_int(e->k, ndim);
+        args[n++] = rvm__get(e, e->k->ptr, e->frame.array[s->array].data);
+        for (int d = 0; d < ndim; d++) args[n++] = rvm__dimension(e, s->array, d);
+        for (int d = 0; d < ndim; d++) args[n++] = rvm__stride(e, s->array, d);
+    }
+    for (unsigned k = 0; k < n; k++) t[k] = LLVMTypeOf(args[k]);
+    LLVMValueRef f = LLVMAddFunction(e->k->module, RVM__NESTED_ASIDE, LLVMFunctionType(e->k->nothing, t, n, false));
+    rvm__attribute(e->k, f, -1, "nounwind", 0);
+    rvm__attribute(e->k, f, -1, "convergent", 0);
+    LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, args, n, "");
+    return true;
+}
+
+/* What the arrays held stands one behind the other, as a local array. */
+static void pass_in_instance(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
+    LLVMValueRef at = memory_of(e, x, sizeof(void *)), n = elements_of_all(e, x);
+    LLVMValueRef args[3] = {e->frame.machine, n, rvm__build_int(e->k, 0)};
+    if (step == RVM__ASIDE_BEGIN) {
+        LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", e->k->ptr, 3, args);
+        rvm__exit_if(e, LLVMBuildIsNull(e->k->b, p, ""));
+        rvm__put_at(e, rvm__member(e, p, RVM__ARRAY_HEADER), at);
+    }
+    LLVMValueRef memory = rvm__get(e, e->k->ptr, at);
+    if (!e->nested || !pass_by_all(e, x, step, memory)) pass_by_one(e, x, step, memory);
+    if (step == RVM__ASIDE_END) rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
+}
+
+/* ---- where the block is ---- */
+
 void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x) {
-    if (!x->to.c || does_itself(e)) return;
+    if (!x->to.c || e->u->w->standalone || e->vectorised) return;
     LLVMValueRef args[3] = {e->frame.machine, write_all(e, x), rvm__build_int(e->k, count_of(e, x))};
     LLVMValueRef good = rvm__call_runtime(e, "rvm__native_aside_room", e->k->i1, 3, args);
     rvm__exit_if(e, LLVMBuildNot(e->k->b, good, ""));
 }
 
 void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step) {
-    if (x->to.c) (does_itself(e) ? pass_itself : call_machine)(e, x, (enum rvm__aside_step)step);
+    if (!x->to.c) return;
+    (e->vectorised ? pass_in_instance : e->u->w->standalone ? pass_itself : call_machine)(e, x, (enum rvm__aside_step)step);
 }

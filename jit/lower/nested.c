@@ -1,8 +1,8 @@
 /* nested.c: parallel blocks within an instance that several threads of a device run (jit/device/nested.c): one of them walks
  * the instance, and at such a block all of them run its instances. In an instance that is made for that the block is a call,
  *
- *     rvm.nested.N(first index, instances, whether they ascend, frame, registers that they add into ..,
- *                  what instance N takes behind its sums ..)
+ *     rvm.nested.N(first index, instances, whether they ascend, whether they are thought to add alike, frame, registers that
+ * they add into .., what instance N takes behind its sums ..)
  *
  * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then, and
  * rvm.nested_sum.i64(RVM__NESTED_CHARGED) what its instances have charged. Their other counts are those of the threads that
@@ -68,7 +68,8 @@ static bool declare(rvm__emit *e, rvm__instance *o) {
 
 static void call(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count) {
     LLVMValueRef args[RVM__NESTED_SUMS + RVM__MOST_VECTORISED_ARGS] = {
-        first, count, rvm__build_int(e->k, rvm__is_ascending(e, o->x)), e->frame.number};
+        first, count, rvm__build_int(e->k, rvm__is_ascending(e, o->x)), rvm__build_int(e->k, o->x->to.c > 0),
+        e->frame.number};
     LLVMTypeRef t[RVM__NESTED_SUMS + RVM__MOST_VECTORISED_ARGS];
     unsigned n = RVM__NESTED_SUMS;
     char name[40];

@@ -35,6 +35,17 @@
           NEVER("b", NEVER("c", NEVER("d", NEVER("e", NEVER("f", NEVER("h", NEVER("k", NEVER("l", "out[i] += 1\n")))))))))
 
 static const char text[] =
+    "fn at(g: real[l], i: i64, n: i64)\n"
+    "    parallel j in 0..n\n"
+    "        g[i] += j\n"
+    "    end\n"
+    "    g[i] *= 3\n"
+    "end\n"
+    "fn known(g: real[l], n: i64)\n"
+    "    parallel i in 0..l\n"
+    "        call at(g, i, n)\n"
+    "    end\n"
+    "end\n"
     "fn squares(out: real[n], x: real[n], m: i64)\n"
     "    parallel i in 0..n\n"
     "        compute\n"
@@ -175,6 +186,22 @@ Test(cuda_nested, environment) {
     end(&f);
     setenv("RVM_CUDA_NESTED", "1", 1);
     if (begin(&f, RVM_CUDA_NEVER)) cr_assert(is_nested(&f, 300, 40));
+    end(&f);
+}
+
+/* An element that gains chunk by chunk is put aside with all of its array: not by an instance that has but that element. */
+Test(cuda_nested, part_of_what_others_have) {
+    enum { INSTANCES = 9, INNER = 300 };
+    fixture f;
+    double g[INSTANCES] = {0};
+    rvm_cuda_totals t;
+    rvm_arg a[2] = {rvm_arg_array_f64(g, 1, (int64_t[]){INSTANCES}), rvm_arg_i64(INNER)};
+    if (begin(&f, RVM_CUDA_ALWAYS)) {
+        cr_assert(!rvm_call(f.m, rvm_program_find(f.p, "known"), a, 2, &f.e), "%s", f.e.message);
+        rvm_cuda_stats(f.c, &t);
+        cr_assert_eq(t.blocks, INSTANCES, "%s", t.why); /* those within, one by one */
+        for (int i = 0; i < INSTANCES; i++) cr_assert_eq(g[i], 3 * INNER * (INNER - 1) / 2, "%d: %g", i, g[i]);
+    }
     end(&f);
 }
 
