@@ -350,18 +350,66 @@ static void look_at_all_shared(const rvm__build *k, rvm__device_kernel *x) {
     for (unsigned n = 0; n < x->from->nargs; n++) x->copied |= x->by_copies[n];
 }
 
+static bool calls(LLVMValueRef v, const char *name) {
+    return LLVMIsACallInst(v) && !strcmp(rvm__callee_name(v), name);
+}
+
 /* Whether it asks for memory while it runs. */
 static bool makes_arrays(LLVMValueRef f) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
-            if (LLVMIsACallInst(v) && !strcmp(rvm__callee_name(v), "rvm__native_new")) return true;
+            if (calls(v, "rvm__native_new")) return true;
     return false;
+}
+
+enum { MOST_LOCAL = 16 << 10 }; /* bytes of a thread, of which a device has hundreds of thousands at once */
+
+/* Of all arrays that it asks memory for; UINT64_MAX: not known. */
+static uint64_t bytes_of_arrays(LLVMValueRef f) {
+    uint64_t bytes = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
+            if (!calls(v, "rvm__native_new")) continue;
+            LLVMValueRef n = LLVMGetOperand(v, 1);
+            if (!LLVMIsAConstantInt(n) || LLVMConstIntGetZExtValue(n) > MOST_LOCAL) return UINT64_MAX;
+            bytes += RVM__ARRAY_HEADER + 8 * LLVMConstIntGetZExtValue(n);
+        }
+    return bytes;
+}
+
+static LLVMValueRef local_array(const rvm__build *k, LLVMValueRef f, LLVMValueRef n) {
+    const uint64_t words = RVM__ARRAY_HEADER / 8 + LLVMConstIntGetZExtValue(n);
+    LLVMPositionBuilderBefore(k->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)));
+    LLVMValueRef p = LLVMBuildAlloca(k->b, LLVMArrayType2(k->i64, words), "");
+    LLVMSetAlignment(p, RVM__ARRAY_HEADER);
+    return p;
+}
+
+/* What makes such an array, which is there but once at a time, becomes a thread's own memory. */
+static void place_arrays(const rvm__build *k, LLVMValueRef f) {
+    LLVMValueRef fill = LLVMGetNamedFunction(k->module, "rvm.device.fill");
+    LLVMSetCurrentDebugLocation2(k->b, NULL);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
+            next = LLVMGetNextInstruction(v);
+            const bool makes = calls(v, "rvm__native_new");
+            if (makes) {
+                LLVMValueRef args[3] = {local_array(k, f, LLVMGetOperand(v, 1)), LLVMGetOperand(v, 1), LLVMGetOperand(v, 2)};
+                LLVMPositionBuilderBefore(k->b, v);
+                LLVMBuildCall2(k->b, LLVMGlobalGetValueType(fill), fill, args, 3, "");
+                LLVMReplaceAllUsesWith(v, args[0]);
+            }
+            if (makes || calls(v, "rvm__native_del")) LLVMInstructionEraseFromParent(v);
+        }
 }
 
 static void look_within(const rvm__build *k, rvm__device_kernel *x) {
     for (unsigned n = 0; n < x->nwithin && !x->why; n++) {
         rvm__device_within *one = &x->within[n];
-        if (makes_arrays(one->function)) x->why = "a block within has local arrays of a length that is known when it runs";
+        const uint64_t bytes = bytes_of_arrays(one->function);
+        if (bytes == UINT64_MAX) x->why = "a block within has local arrays of a length that is known when it runs";
+        if (bytes != UINT64_MAX && bytes > MOST_LOCAL) x->why = "a block within has local arrays that take too much memory";
+        if (bytes && !x->why) place_arrays(k, one->function);
         for (unsigned s = 0; s < one->sums && !x->why; s++) {
             const bool real = LLVMTypeOf(LLVMGetParam(one->marker, RVM__NESTED_SUMS + s)) == k->f64;
             look_at_sum(k, x, one->function, s, real ? RVM_F64 : RVM_I64, &one->terms[s]);

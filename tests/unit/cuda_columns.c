@@ -11,12 +11,12 @@
 #include "rvm_jit.h"
 #include "try_one_in.h"
 
-/* In a sweep v of `shared` gains chunk by chunk, since its indices do not depend on the instance; w of `model` does not.
- * What recurses is no part of a kernel. */
+/* The local array of `model` takes more than a kilobyte. In a sweep v of `shared` gains chunk by chunk, since its indices do
+ * not depend on the instance; w of `model` does not. What recurses is no part of a kernel. */
 static const char text[] = "fn model(y: real[n], s: real, x: real[n], w: real[m], v: real[m])\n"
                            "    parallel i in 0..n\n"
                            "        compute\n"
-                           "            let t: real[4] = 0\n"
+                           "            let t: real[140] = 0\n"
                            "            for k in 0..4\n"
                            "                t[k] += x[i] ^ 2 * w[(i + k) % m] + w[i % m] * x[i] / 3\n"
                            "            end\n"
