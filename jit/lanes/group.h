@@ -29,9 +29,11 @@ typedef struct rvm__group {
     rvm__build *k;
     LLVMTargetDataRef layout;
     bool vector_math;
-    unsigned lanes; /* of the group */
-    bool aligned;   /* as RVM__ALIGNED says */
-    bool part;      /* only the first ones run, of which `to` takes the number last */
+    bool inlines;     /* functions that are ours become instructions, */
+    unsigned inlined; /* so many of them so far (near.c) */
+    unsigned lanes;   /* of the group */
+    bool aligned;     /* as RVM__ALIGNED says */
+    bool part;        /* only the first ones run, of which `to` takes the number last */
     LLVMValueRef to;
     uint32_t emitted;
     LLVMBasicBlockRef entry, bailed_out, adrift;
@@ -198,5 +200,8 @@ void rvm__store_pairs(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValu
 bool rvm__is_group_function(LLVMValueRef call);                 /* what is known here */
 bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v); /* an elementary one that is in no library here */
 LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call);
+LLVMValueRef rvm__group_call(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args);
+/* near.c: a function of the set that is ours, of x in lanes, for the call; NULL: it is none, or a call it remains. */
+LLVMValueRef rvm__near_function(rvm__group *g, const char *function, LLVMValueRef x, LLVMValueRef call);
 
 #endif

@@ -425,9 +425,10 @@ typedef struct made {
     LLVMValueRef from, order, part; /* order, part: or NULL */
 } made;
 
-static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const made *m, bool vector_math) {
+static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const made *m, bool vector_math, bool inlines) {
     rvm__group g = group_of(k, layout, m->from), part = g;
     g.vector_math = part.vector_math = vector_math;
+    g.inlines = part.inlines = inlines;
     part.part = true;
     part.to = m->part;
     rvm__group clears = g;
@@ -448,12 +449,12 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const mad
 
 /* ---- all of a module ---- */
 
-void rvm__make_groups(rvm__build *k, bool vector_math) {
+void rvm__make_groups(rvm__build *k, bool vector_math, bool inlines) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(k->module);
     for (unsigned n = 0; n < k->instances; n++) {
         const made m = {rvm__instance_function(k, RVM__INSTANCE, n), rvm__instance_function(k, RVM__ORDER, n),
                         rvm__instance_function(k, RVM__PART, n)};
-        const char *because = m.from ? make_group(k, layout, &m, vector_math) : NULL; /* it may never be run */
+        const char *because = m.from ? make_group(k, layout, &m, vector_math, inlines) : NULL; /* it may never be run */
         *(because ? &k->single : &k->grouped) += m.from != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);
     }

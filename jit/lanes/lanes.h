@@ -53,7 +53,8 @@ bool rvm__calls_functions(const rvm__build *k); /* elementary ones, which are wo
 /* clears.c: calls of RVM__FIRST go. */
 void rvm__drop_parts(rvm__build *k);
 /* Instances of the module, simplified, become groups; one that cannot leaves its block to single instances. Fills
- * k->grouped, single and why. vector_math: as in rvm__lowering. */
-void rvm__make_groups(rvm__build *k, bool vector_math);
+ * k->grouped, single and why. vector_math: as in rvm__lowering. inlines: functions may become instructions, which
+ * takes longer to compile. */
+void rvm__make_groups(rvm__build *k, bool vector_math, bool inlines);
 
 #endif

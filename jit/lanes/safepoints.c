@@ -22,15 +22,6 @@ static LLVMValueRef local_from(rvm__group *g, uint64_t first) {
     return a;
 }
 
-static void unlikely(rvm__group *g, LLVMValueRef branch) {
-    LLVMContextRef c = g->k->context;
-    LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
-                               LLVMValueAsMetadata(LLVMConstInt(g->k->i32, 1, false)),
-                               LLVMValueAsMetadata(LLVMConstInt(g->k->i32, 1 << 20, false))};
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4),
-                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 3)));
-}
-
 /* Where the condition holds: whether the run is to end, when so much has been charged since the group began. */
 static void poll_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVMValueRef local, LLVMValueRef next) {
     static const char name[] = "rvm__native_safepoint_in_group";
@@ -40,7 +31,7 @@ static void poll_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVM
     LLVMTypeRef params[2] = {g->k->ptr, g->k->i64}, t = LLVMFunctionType(g->k->i32, params, 2, false);
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {LLVMGetParam(g->to, 0), charged};
     if (!f) f = LLVMAddFunction(g->k->module, name, t);
-    unlikely(g, LLVMBuildCondBr(b, cond, poll, on));
+    rvm__build_mostly(g->k, LLVMBuildCondBr(b, cond, poll, on), 2, 1);
     LLVMPositionBuilderAtEnd(b, poll);
     LLVMBuildStore(b, next, local);
     LLVMValueRef ends = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildCall2(b, t, f, args, 2, ""), LLVMConstNull(g->k->i32), "");

@@ -154,11 +154,18 @@ bool rvm__is_group_function(LLVMValueRef call) {
     return good && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMDoubleTypeKind;
 }
 
-LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call) {
-    LLVMValueRef args[3];
+LLVMValueRef rvm__group_call(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args) {
     LLVMTypeRef type = NULL;
-    const unsigned n = arguments(g, call, args);
-    if (LLVMGetIntrinsicID(LLVMGetCalledValue(call))) return intrinsic(g, call, n, args);
     LLVMValueRef f = of_library(g, call, n, &type);
     return f ? in_parts(g, f, type, n, args) : lane_by_lane(g, call, n, args);
+}
+
+LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call) {
+    LLVMValueRef args[3];
+    const unsigned n = arguments(g, call, args);
+    if (LLVMGetIntrinsicID(LLVMGetCalledValue(call))) return intrinsic(g, call, n, args);
+    const char *function = rvm__function_of(rvm__callee_name(call));
+    const bool ours = function && LLVMTypeOf(call) == g->k->f64 && served_by_sleef(g, function) == RVM__OURS;
+    LLVMValueRef near = ours ? rvm__near_function(g, function, args[0], call) : NULL;
+    return near ? near : rvm__group_call(g, call, n, args);
 }

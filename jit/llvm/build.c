@@ -79,6 +79,21 @@ void rvm__build_vectors(const rvm__build *k, LLVMValueRef f, bool allowed) {
         LLVMAddAttributeAtIndex(f, whole, LLVMCreateEnumAttribute(k->context, kind, 0));
 }
 
+LLVMValueRef rvm__build_intrinsic(const rvm__build *k, const char *name, unsigned n, LLVMValueRef *args) {
+    LLVMTypeRef t = LLVMTypeOf(args[0]);
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(k->module, id, &t, 1);
+    return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->context, id, &t, 1), f, args, n, "");
+}
+
+void rvm__build_mostly(const rvm__build *k, LLVMValueRef branch, unsigned n, unsigned which) {
+    LLVMMetadataRef part[1 + RVM__MOST_WAYS] = {LLVMMDStringInContext2(k->context, "branch_weights", 14)};
+    for (unsigned way = 0; way < n; way++)
+        part[1 + way] = LLVMValueAsMetadata(LLVMConstInt(k->i32, way == which ? 1 << 20 : 1, false));
+    LLVMValueRef weights = LLVMMetadataAsValue(k->context, LLVMMDNodeInContext2(k->context, part, 1 + n));
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(k->context, "prof", 4), weights);
+}
+
 void rvm__stays_on_host(rvm__build *k, uint32_t line, const char *why) {
     const size_t n = strlen(k->on_host);
     char one[160];

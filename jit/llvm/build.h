@@ -101,6 +101,13 @@ LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v);
 LLVMValueRef rvm__build_int(const rvm__build *k, int64_t v);                /* an i64, never in lanes */
 void rvm__build_vectors(const rvm__build *k, LLVMValueRef f, bool allowed); /* whether LLVM may make some of f's numbers */
 
+/* A call of LLVM's own function, of operands of one type, which it is overloaded by. */
+LLVMValueRef rvm__build_intrinsic(const rvm__build *k, const char *name, unsigned n, LLVMValueRef *args);
+/* A branch of n ways goes the way `which`, mostly (branch weights): what takes the others counts as cold to LLVM, and so
+ * does all that is reached by them alone. */
+enum { RVM__MOST_WAYS = 3 };
+void rvm__build_mostly(const rvm__build *k, LLVMValueRef branch, unsigned n, unsigned which);
+
 /* ---- words.c ---- */
 
 /* Below, *overflow is NULL or a truth value: it becomes "or what overflowed here", on fix only. overflow may be NULL: nobody

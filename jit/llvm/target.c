@@ -218,7 +218,7 @@ rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__low
     if (!groups && !(moves && rvm__calls_functions(k))) return RVM_OK;
     rvm_status status = verify(k->module, err);
     if (!status) status = rvm__target_fail(rvm__simplify(k, t->machine, all), "simplifies", "", err);
-    if (!status) rvm__make_groups(k, what->vector_math);
+    if (!status) rvm__make_groups(k, what->vector_math, t->level > 1);
     return status;
 }
 

@@ -232,8 +232,6 @@ enum rvm__memory { RVM__ELEMENTS, RVM__MAGNITUDES, RVM__TRAIL_STATE, RVM__TRAIL_
 LLVMValueRef rvm__get_from(rvm__emit *e, enum rvm__memory kind, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_into(rvm__emit *e, enum rvm__memory kind, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
-/* Of operands of one type, which it is overloaded by. */
-LLVMValueRef rvm__intrinsic(rvm__emit *e, const char *name, unsigned n, LLVMValueRef *args);
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
 typedef struct rvm__each { /* a loop for i in 0..n; what is built between its ends is its body */
     LLVMValueRef at, i;
@@ -241,10 +239,6 @@ typedef struct rvm__each { /* a loop for i in 0..n; what is built between its en
 } rvm__each;
 rvm__each rvm__each_begin(rvm__emit *e, LLVMValueRef n);
 void rvm__each_end(rvm__emit *e, const rvm__each *l);
-/* A branch of n ways goes the way `which`, mostly (branch weights): what takes the others counts as cold to LLVM, and so
- * does all that is reached by them alone. */
-enum { RVM__MOST_WAYS = 3 };
-void rvm__mostly(rvm__emit *e, LLVMValueRef branch, unsigned n, unsigned which);
 void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one: its first way */
 
 /* ---- values.c ---- */

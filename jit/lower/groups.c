@@ -233,7 +233,7 @@ static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLV
     LLVMValueRef choice = LLVMBuildSwitch(k->b, call_group(g, s, out), single, 2);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
-    rvm__mostly(e, choice, 3, 1); /* done */
+    rvm__build_mostly(e->k, choice, 3, 1); /* done */
     rvm__at(e, adrift);
     end_adrift(e, pc, single);
     rvm__at(e, done);
@@ -265,7 +265,7 @@ static void run_rest(rvm__emit *e, const grouping *whole, uint32_t pc, bool up, 
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
     LLVMValueRef all = LLVMBuildSub(k->b, hi, lo, ""), n = LLVMBuildAnd(k->b, all, rvm__build_int(k, g.lanes - 1), "");
     LLVMValueRef lowest = LLVMBuildSub(k->b, hi, n, ""), highest = LLVMBuildSub(k->b, hi, rvm__build_int(k, 1), "");
-    LLVMValueRef is_known = rvm__intrinsic(e, "llvm.is.constant", 1, &all);
+    LLVMValueRef is_known = rvm__build_intrinsic(e->k, "llvm.is.constant", 1, &all);
     LLVMValueRef many = LLVMBuildICmp(k->b, LLVMIntUGT, n, rvm__build_int(k, few), "");
     LLVMBuildCondBr(k->b, LLVMBuildAnd(k->b, is_known, many, ""), known, single);
     rvm__at(e, known);

@@ -59,28 +59,12 @@ LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
     return a;
 }
 
-void rvm__mostly(rvm__emit *e, LLVMValueRef branch, unsigned n, unsigned which) {
-    LLVMContextRef c = e->k->context;
-    LLVMMetadataRef part[1 + RVM__MOST_WAYS] = {LLVMMDStringInContext2(c, "branch_weights", 14)};
-    for (unsigned k = 0; k < n; k++)
-        part[1 + k] = LLVMValueAsMetadata(LLVMConstInt(e->k->i32, k == which ? 1 << 20 : 1, false));
-    LLVMValueRef weights = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 1 + n));
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
-}
-
 void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
-    rvm__mostly(e, branch, 2, 1);
-}
-
-LLVMValueRef rvm__intrinsic(rvm__emit *e, const char *name, unsigned n, LLVMValueRef *args) {
-    LLVMTypeRef t = LLVMTypeOf(args[0]);
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->k->module, id, &t, 1);
-    return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, args, n, "");
+    rvm__build_mostly(e->k, branch, 2, 1);
 }
 
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
-    return rvm__intrinsic(e, "llvm.fabs", 1, &x);
+    return rvm__build_intrinsic(e->k, "llvm.fabs", 1, &x);
 }
 
 /* ---- loops over elements ---- */

@@ -112,7 +112,7 @@ static void put_on_link(rvm__emit *e, LLVMValueRef stack, LLVMValueRef links, LL
     LLVMValueRef free = LLVMBuildICmp(k->b, LLVMIntULT, bits, rvm__build_int(k, INT64_C(1) << 62), "");
     go_on_if(e, LLVMBuildAnd(k->b, has, free, ""), seldom);
     LLVMValueRef args[2] = {LLVMBuildZExt(k->b, at, k->i64, ""), LLVMConstInt(k->i1, 1, false)};
-    LLVMValueRef number = rvm__intrinsic(e, "llvm.cttz", 2, args);
+    LLVMValueRef number = rvm__build_intrinsic(e->k, "llvm.cttz", 2, args);
     LLVMValueRef moved = LLVMBuildShl(k->b, bits, byte_of(e, LINK(width), k->i64), "");
     set_state(e, LLVMBuildOr(k->b, moved, number, ""), LINK(bits));
     set_state(e, kind, STACK(last));
