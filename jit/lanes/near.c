@@ -67,8 +67,8 @@ static LLVMValueRef near_exp(rvm__group *g, LLVMValueRef x, LLVMValueRef call) {
     x = LLVMBuildFreeze(b, x, "");
     LLVMValueRef near = exp_near(g, x), is = LLVMBuildBitCast(b, is_near(g, x), truths, "");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b), far = rvm__group_block(g, "far"), on = rvm__group_block(g, "on");
-    rvm__build_mostly(g->k, LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, is, LLVMConstAllOnes(truths), ""), on, far), 2,
-                      0);
+    LLVMValueRef all = LLVMBuildICmp(b, LLVMIntEQ, is, LLVMConstAllOnes(truths), "");
+    rvm__build_mostly(g->k, LLVMBuildCondBr(b, all, on, far), 2, 0);
     LLVMPositionBuilderAtEnd(b, far);
     LLVMValueRef other = rvm__group_call(g, call, 1, &x);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
