@@ -42,7 +42,7 @@ while IFS=: read -r file name; do
     one "$file" "$name" "${trust[@]}"
     if [ ${#trust[@]} -eq 0 ]; then trust=(--trust); else trust=(); fi
     case $file in
-    tests/*/functions.rasm | examples/* | bench/*) one "$file" "$name" --trust --fast-math ;;
+    tests/*/functions.rasm | tests/cases/device/f32.rasm | examples/* | bench/*) one "$file" "$name" --trust --fast-math ;;
     esac
 done < <(for file in tests/cases/parallel/*.rasm tests/cases/device/f32.rasm examples/bundle_adjustment/adbench.rasm examples/gmm/gmm.rasm \
     examples/adbench/hand.rasm bench/problems/bessel.rasm bench/problems/ensemble.rasm; do

@@ -146,7 +146,7 @@ static rvm_status begin(making *m, unsigned level) {
     m->k.target = &m->target.traits;
     rvm__target_prepare(&m->target, m->k.module);
     drop_hints(&m->k);
-    rvm__device_narrow(&m->k);
+    rvm__device_narrow(&m->k, m->k.fast && !m->host_functions && *m->libdevice);
     status = keep_instances(m);
     return status ? status : rvm__target_fail(rvm__simplify_for_device(&m->k, m->target.machine), "simplifies", "", m->err);
 }
@@ -263,9 +263,12 @@ static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
         if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
     finish(m);
     if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->plain, m->err);
-    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f && !status; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && !rvm__device_rematerialise(&m->k, f, m->grid))
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f && !status; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        if (m->k.fast && !m->grid) rvm__device_approximate(&m->k, f);
+        if (!rvm__device_rematerialise(&m->k, f, m->grid))
             status = rvm__fail(m->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    }
     return status ? status
                   : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
 }

@@ -143,8 +143,11 @@ extern const char rvm__nvvm_on_host[];
 bool rvm__device_is_function(const char *name);
 
 /* ---- singles.c ---- */
-/* Of all functions, before anything else changes them: operations on f32, which are marked, become float's. */
-void rvm__device_narrow(const rvm__build *k);
+/* Of all functions, before anything else changes them: operations on f32, which are marked, become float's; functions of
+ * the program, too (sin becomes sinf), if `functions`. */
+void rvm__device_narrow(const rvm__build *k, bool functions);
+/* For a device, with fast math, once all else is done: quotients and square roots of floats. */
+void rvm__device_approximate(const rvm__build *k, LLVMValueRef f);
 
 /* ---- remat.c ---- */
 /* Once all else is done. grid: all that can be, since it is for tests. False: out of memory. */

@@ -37,6 +37,18 @@
                 "  %high = trunc i128 %up to i64\n"                                                                         \
                 "  %half = insertvalue {i64, i64} poison, i64 %low, 0\n"                                                    \
                 "  %y = insertvalue {i64, i64} %half, i64 %high, 1\n")
+/* Of a float; libdevice has each with denormals flushed, too, and chooses by reflect. */
+#define SINGLE(name, params, of)         FUNCTION(name ".f", "float", params, of) FUNCTION(name ".ftz.f", "float", params, of)
+#define SINGLE_GENERIC(name, params, of) SINGLE(name, params, "  %y = call float @" of "(" params ")\n")
+#define SINGLE_OP(name, of)              SINGLE(name, "float %a, float %b", "  %y = " of " float %a, %b\n")
+/* Of a sum that a double holds, or nearly: the next float down, or towards zero, where the nearest one is beyond. */
+#define TOWARDS(beyond, to)                                                                                                 \
+    "  %r = fptrunc double %s to float\n"                                                                                   \
+    "  %w = fpext float %r to double\n"                                                                                     \
+    "  %i = bitcast float %r to i32\n"                                                                                      \
+    "  %d = add i32 %i, -1\n"                                                                                               \
+    "  %u = add i32 %i, 1\n" beyond "  %n = select i1 %c, i32 " to ", i32 %i\n"                                             \
+    "  %y = bitcast i32 %n to float\n"
 #define FOUR "i64 %a, i64 %b, i64 %c, i64 %d"
 
 /* reflect: as compiled for no device in particular, with subnormal numbers. */
@@ -48,6 +60,12 @@ const char rvm__nvvm_on_host[] = "declare double @llvm.fma.f64(double, double, d
                                  "declare double @llvm.sqrt.f64(double)\n"
                                  "declare float @llvm.fabs.f32(float)\n"
                                  "declare float @llvm.rint.f32(float)\n"
+                                 "declare float @llvm.trunc.f32(float)\n"
+                                 "declare float @llvm.floor.f32(float)\n"
+                                 "declare float @llvm.sqrt.f32(float)\n"
+                                 "declare float @llvm.fma.f32(float, float, float)\n"
+                                 "declare float @llvm.minnum.f32(float, float)\n"
+                                 "declare float @llvm.maxnum.f32(float, float)\n"
                                  "declare float @llvm.exp2.f32(float)\n"
                                  "declare float @llvm.log2.f32(float)\n"
                                  "declare i32 @llvm.fptosi.sat.i32.f64(double)\n"
@@ -62,15 +80,49 @@ const char rvm__nvvm_on_host[] = "declare double @llvm.fma.f64(double, double, d
     GENERIC("fabs.d", "double", "double %x", "llvm.fabs.f64")                             //
     GENERIC("trunc.d", "double", "double %x", "llvm.trunc.f64")                           //
     GENERIC("round.d", "double", "double %x", "llvm.rint.f64")                            //
-    GENERIC("fabs.f", "float", "float %x", "llvm.fabs.f32")                               //
-    GENERIC("fabs.ftz.f", "float", "float %x", "llvm.fabs.f32")                           //
-    GENERIC("round.f", "float", "float %x", "llvm.rint.f32")                              //
-    GENERIC("ex2.approx.ftz.f", "float", "float %x", "llvm.exp2.f32")                     //
-    GENERIC("lg2.approx.ftz.f", "float", "float %x", "llvm.log2.f32")                     //
-    NEAREST("d2i.rn", "double", "llvm.rint.f64", "llvm.fptosi.sat.i32.f64")               //
-    NEAREST("f2i.rn", "float", "llvm.rint.f32", "llvm.fptosi.sat.i32.f32")                //
-    NEAREST("f2i.rn.ftz", "float", "llvm.rint.f32", "llvm.fptosi.sat.i32.f32")            //
-    ROUGHLY("rcp.approx.ftz.d", "  %q = fdiv double 1.0, %u\n")                           //
+    SINGLE_GENERIC("fabs", "float %x", "llvm.fabs.f32")                                   //
+    SINGLE_GENERIC("trunc", "float %x", "llvm.trunc.f32")                                 //
+    SINGLE_GENERIC("floor", "float %x", "llvm.floor.f32")                                 //
+    SINGLE_GENERIC("sqrt.rn", "float %x", "llvm.sqrt.f32")                                //
+    SINGLE_GENERIC("sqrt.approx", "float %x", "llvm.sqrt.f32")                            //
+    SINGLE_GENERIC("fma.rn", "float %a, float %b, float %c", "llvm.fma.f32")              //
+    SINGLE_OP("add.rn", "fadd")                                                           //
+    SINGLE_OP("sub.rn", "fsub")                                                           //
+    SINGLE_OP("mul.rn", "fmul")                                                           //
+    SINGLE_OP("div.rn", "fdiv")                                                           //
+    SINGLE_OP("div.approx", "fdiv")                                                       //
+    SINGLE("rcp.approx", "float %x", "  %y = fdiv float 1.0, %x\n")                       //
+    SINGLE("rsqrt.approx", "float %x",
+           "  %r = call float @llvm.sqrt.f32(float %x)\n"
+           "  %y = fdiv float 1.0, %r\n") //
+    SINGLE("saturate", "float %x",
+           "  %p = call float @llvm.maxnum.f32(float %x, float 0.0)\n"
+           "  %y = call float @llvm.minnum.f32(float %p, float 1.0)\n") //
+    SINGLE("add.rz", "float %a, float %b",
+           "  %p = fpext float %a to double\n"
+           "  %q = fpext float %b to double\n"
+           "  %s = fadd double %p, %q\n" TOWARDS("  %v = call double @llvm.fabs.f64(double %s)\n"
+                                                 "  %x = call double @llvm.fabs.f64(double %w)\n"
+                                                 "  %c = fcmp ogt double %x, %v\n",
+                                                 "%d")) //
+    SINGLE("fma.rm", "float %a, float %b, float %z",
+           "  %p = fpext float %a to double\n"
+           "  %q = fpext float %b to double\n"
+           "  %o = fpext float %z to double\n"
+           "  %m = fmul double %p, %q\n"
+           "  %s = fadd double %m, %o\n" TOWARDS("  %c = fcmp ogt double %w, %s\n"
+                                                 "  %g = icmp slt i32 %i, 0\n"
+                                                 "  %h = select i1 %g, i32 %u, i32 %d\n",
+                                                 "%h"))                         //
+    SINGLE_GENERIC("round", "float %x", "llvm.rint.f32")                        //
+    SINGLE_GENERIC("ex2.approx", "float %x", "llvm.exp2.f32")                   //
+    SINGLE_GENERIC("lg2.approx", "float %x", "llvm.log2.f32")                   //
+    NEAREST("d2i.rn", "double", "llvm.rint.f64", "llvm.fptosi.sat.i32.f64")     //
+    NEAREST("f2i.rn", "float", "llvm.rint.f32", "llvm.fptosi.sat.i32.f32")      //
+    NEAREST("f2i.rn.ftz", "float", "llvm.rint.f32", "llvm.fptosi.sat.i32.f32")  //
+    NEAREST("f2i.rz", "float", "llvm.trunc.f32", "llvm.fptosi.sat.i32.f32")     //
+    NEAREST("f2i.rz.ftz", "float", "llvm.trunc.f32", "llvm.fptosi.sat.i32.f32") //
+    ROUGHLY("rcp.approx.ftz.d", "  %q = fdiv double 1.0, %u\n")                 //
     ROUGHLY("rsqrt.approx.ftz.d", "  %r = call double @llvm.sqrt.f64(double %u)\n"
                                   "  %q = fdiv double 1.0, %r\n") //
     FUNCTION("equal", "double", "double %a, double %b, double %x, double %z",
@@ -82,6 +134,17 @@ const char rvm__nvvm_on_host[] = "declare double @llvm.fma.f64(double, double, d
     WIDE("mad.wide", "i64 %a, i64 %b, i64 %c",
          PRODUCT("p") "  %e = zext i64 %c to i128\n"
                       "  %w = add i128 %p, %e\n") //
+    FUNCTION("mad.half", "{i32, i32}", "i32 %a, i32 %b, i32 %c",
+             "  %d = zext i32 %a to i64\n"
+             "  %e = zext i32 %b to i64\n"
+             "  %f = zext i32 %c to i64\n"
+             "  %p = mul i64 %d, %e\n"
+             "  %w = add i64 %p, %f\n"
+             "  %l = trunc i64 %w to i32\n"
+             "  %g = lshr i64 %w, 32\n"
+             "  %h = trunc i64 %g to i32\n"
+             "  %i = insertvalue {i32, i32} poison, i32 %l, 0\n"
+             "  %y = insertvalue {i32, i32} %i, i32 %h, 1\n") //
     FUNCTION("d2i.lo", "i32", "double %x",
              "  %i = bitcast double %x to i64\n"
              "  %y = trunc i64 %i to i32\n") //

@@ -353,10 +353,16 @@ static void link_file(const rvm__build *k, const char *path) {
 static const char *function_of_assembly(LLVMValueRef assembly) {
     static const struct {
         const char *part, *name;
-    } known[] = {
-        {"rsqrt.approx.ftz.f64", RVM__NVVM "rsqrt.approx.ftz.d"},    {"setp.equ.f64", RVM__NVVM "equal"},
-        {"add.cc.u32      r0, a0, b0", RVM__NVVM "add.wide"},        {"sub.cc.u32      r0, a0, b0", RVM__NVVM "sub.wide"},
-        {"mad.lo.cc.u32   r0, alo, blo, clo", RVM__NVVM "mad.wide"}, {"mul.lo.u32      r0, alo, blo", RVM__NVVM "mul.wide"}};
+    } known[] = {{"rsqrt.approx.ftz.f64", RVM__NVVM "rsqrt.approx.ftz.d"},
+                 {"setp.equ.f64", RVM__NVVM "equal"},
+                 {"add.cc.u32      r0, a0, b0", RVM__NVVM "add.wide"},
+                 {"sub.cc.u32      r0, a0, b0", RVM__NVVM "sub.wide"},
+                 {"mad.lo.cc.u32   r0, alo, blo, clo", RVM__NVVM "mad.wide"},
+                 {"mad.lo.cc.u32   $0, $2, $3, $4", RVM__NVVM "mad.half"},
+                 {"rcp.approx.ftz.f32", RVM__NVVM "rcp.approx.ftz.f"},
+                 {"sub.rn.f32", RVM__NVVM "sub.rn.f"},
+                 {"sub.rn.ftz.f32", RVM__NVVM "sub.rn.ftz.f"},
+                 {"mul.lo.u32      r0, alo, blo", RVM__NVVM "mul.wide"}};
     const char *name = NULL;
     char *text = LLVMPrintValueToString(assembly);
     for (size_t n = 0; n < sizeof known / sizeof *known && !name; n++)

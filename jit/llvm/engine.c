@@ -206,7 +206,7 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
     LLVMContextSetDiagnosticHandler(k->context, on_diagnostic, c);
     rvm__target_prepare(t, k->module);
     k->fast = what->fast;
-    k->singles = what->device && !what->fast;
+    k->singles = what->device;
     k->sleef = what->math == RVM_MATH_SLEEF;
     k->small = t->level < 2 ? 60 : 2000;
     rvm_status status = rvm__lower(k, what, err);

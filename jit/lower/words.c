@@ -276,7 +276,7 @@ static LLVMValueRef word_fma(const words *w, LLVMValueRef x, LLVMValueRef y, LLV
 }
 
 static LLVMValueRef word_neg(const words *w, LLVMValueRef x) {
-    return rvm__is_floating(w->t) ? LLVMBuildFNeg(w->k->b, x, "") : word_sub(w, whole(w, 0), x);
+    return rvm__is_floating(w->t) ? marked(w, LLVMBuildFNeg(w->k->b, x, "")) : word_sub(w, whole(w, 0), x);
 }
 
 static LLVMValueRef word_call(const words *w, const char *name, unsigned n, LLVMValueRef x, LLVMValueRef y) {
@@ -293,7 +293,7 @@ static LLVMValueRef word_order(const words *w, const char *name, LLVMValueRef n,
 }
 
 static LLVMValueRef word_select(const words *w, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y) {
-    return LLVMBuildSelect(w->k->b, c, x, y, "");
+    return marked(w, LLVMBuildSelect(w->k->b, c, x, y, ""));
 }
 
 /* By -1, where the quotient may not fit, the negative; 0 and -1 are never divided by, so that nothing traps. */
@@ -456,14 +456,22 @@ LLVMValueRef rvm__build_is_positive(rvm__build *k, rvm_type t, LLVMValueRef x) {
 
 /* ---- rotations ---- */
 
-/* Products and their sum in double, then rounded to the type. */
+/* In double, but that fast math has a device round it, too. */
+static LLVMValueRef step(const words *w, LLVMValueRef v) {
+    return w->k->fast ? marked(w, v) : v;
+}
+static LLVMValueRef step_op(const words *w, LLVMOpcode op, LLVMValueRef x, LLVMValueRef y) {
+    return step(w, real_op(w, op, x, y));
+}
+
+/* Products and their sum, then rounded to the type. */
 static void rotate_real(const words *w, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle) {
-    LLVMValueRef c = rvm__build_call(w->k, "cos", 1, &angle), s = rvm__build_call(w->k, "sin", 1, &angle);
+    LLVMValueRef c = step(w, rvm__build_call(w->k, "cos", 1, &angle)), s = step(w, rvm__build_call(w->k, "sin", 1, &angle));
     if (back) s = LLVMBuildFNeg(w->k->b, s, "");
-    LLVMValueRef ac = real_op(w, LLVMFMul, *a, c), as = real_op(w, LLVMFMul, *a, s);
-    LLVMValueRef bc = real_op(w, LLVMFMul, *b, c), bs = real_op(w, LLVMFMul, *b, s);
-    *a = rounded(w, real_op(w, LLVMFSub, ac, bs));
-    *b = rounded(w, real_op(w, LLVMFAdd, as, bc));
+    LLVMValueRef ac = step_op(w, LLVMFMul, *a, c), as = step_op(w, LLVMFMul, *a, s);
+    LLVMValueRef bc = step_op(w, LLVMFMul, *b, c), bs = step_op(w, LLVMFMul, *b, s);
+    *a = rounded(w, step_op(w, LLVMFSub, ac, bs));
+    *b = rounded(w, step_op(w, LLVMFAdd, as, bc));
 }
 
 /* One shear: *a gains or loses p b. */
@@ -502,9 +510,9 @@ static void rotate_fix(const words *w, bool back, LLVMValueRef *a, LLVMValueRef 
 }
 
 static void hadamard_real(const words *w, LLVMValueRef *a, LLVMValueRef *b) {
-    LLVMValueRef sum = real_op(w, LLVMFAdd, *a, *b), difference = real_op(w, LLVMFSub, *a, *b);
-    *a = rounded(w, real_op(w, LLVMFMul, sum, real(w, M_SQRT1_2)));
-    *b = rounded(w, real_op(w, LLVMFMul, difference, real(w, M_SQRT1_2)));
+    LLVMValueRef sum = step_op(w, LLVMFAdd, *a, *b), difference = step_op(w, LLVMFSub, *a, *b);
+    *a = rounded(w, step_op(w, LLVMFMul, sum, real(w, M_SQRT1_2)));
+    *b = rounded(w, step_op(w, LLVMFMul, difference, real(w, M_SQRT1_2)));
 }
 
 /* A mirror, then an eighth of a turn. */

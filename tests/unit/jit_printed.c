@@ -152,3 +152,54 @@ Test(jit_printed, kernels_of_f32) {
     }
     telling_end(&f);
 }
+
+/* With fast math no operation on f32 is a double's, elementary functions included, and quotients and square roots are good
+ * approximations. Of f64 there are loads, stores and conversions. */
+Test(jit_printed, fast_kernels_of_f32) {
+    static const char block[] = "fn f(y: f32[n], x: f32[n])\n"
+                                "    parallel i in 0..n\n"
+                                "        y[i] += (x[i] + 3) * x[i] - sqrt(x[i]) / (x[i] + 7) + 1 / x[i]\n"
+                                "    end\n"
+                                "end\n"
+                                "fn g(y: f32[n], x: f32[n])\n"
+                                "    parallel i in 0..n\n"
+                                "        hadamard y[i], x[i]\n"
+                                "        y[i] += max(abs(x[i]), -x[i] / 3)\n"
+                                "    end\n"
+                                "end\n"
+                                "fn h(y: f32[n], x: f32[n])\n"
+                                "    parallel i in 0..n\n"
+                                "        y[i] += exp(-x[i]) * log(x[i] + 2) + tanh(x[i]) - atan2(x[i], 3) + x[i] ^ 0.3\n"
+                                "    end\n"
+                                "end\n";
+    static const struct {
+        uint32_t fn;
+        const char *has[6];
+    } rows[] = {{0, {"fma.rn.f32", "add.f32", "sqrt.approx.f32", "div.full.f32", "rcp.approx.f32"}},
+                {1, {"mul.f32", "add.f32", "selp.f32"}},
+                {2, {"fma.rn.f32", "ex2.approx"}}};
+    static const char *const lacks[] = {"add.f64", "sub.f64",  "mul.f64",     "rn.f64 ", "rcp.rn",     "sqrt.rn", "neg.f64",
+                                        "abs.f64", "selp.f64", "setp.gt.f64", "mov.f64", "div.approx", "ftz.f64"};
+    telling f;
+    rvm_options o = rvm_options_default();
+    rvm_jit_options fast = rvm_jit_options_default();
+    telling_begin(&f, block);
+    rvm_jit_free(f.j);
+    fast.cache = "";
+    fast.fast_math = true;
+    cr_assert(!rvm_jit_new(&fast, &f.j, &e));
+    o.unchecked = true;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char *printed;
+        const rvm_status st = dump(&f, rows[k].fn, 1, RVM_JIT_PTX, &o, &printed);
+        const bool none =
+            st == RVM_ERR_UNSUPPORTED && (strstr(e.message, "no code for devices") || strstr(e.message, "libdevice"));
+        cr_expect(none || !st, "row %zu: %s", k, e.message);
+        for (const char *const *one = rows[k].has; *one && !st; one++)
+            cr_expect(strstr(printed, *one), "row %zu lacks %s: %s", k, *one, printed);
+        for (size_t n = 0; n < sizeof lacks / sizeof *lacks && !st; n++)
+            cr_expect(!strstr(printed, lacks[n]), "row %zu has %s: %s", k, lacks[n], printed);
+        free(printed);
+    }
+    telling_end(&f);
+}
