@@ -144,6 +144,7 @@ static rvm_status begin(making *m, unsigned level) {
     m->k.module = m->lines ? rvm__device_copy_with_lines(m->host) : LLVMCloneModule(m->host->module);
     if (!m->k.module) return rvm__fail(m->err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM does not read what it wrote");
     m->k.target = &m->target.traits;
+    m->k.on_device = true;
     rvm__target_prepare(&m->target, m->k.module);
     drop_hints(&m->k);
     rvm__device_narrow(&m->k, m->k.fast && !m->host_functions && *m->libdevice);
@@ -254,6 +255,48 @@ static void finish(const making *m) {
     }
 }
 
+/* ---- registers ---- */
+
+enum { REGISTERS = 128, OF_MULTIPROCESSOR = 65536 };
+
+/* Once it is optimised. Of a kernel with a CTA for each instance, into one of whose blocks more than 128 registers live, the
+ * assembler would take up to 255; of others it takes fewer than if it were told that it may take 128. */
+static bool spare_registers(making *m, LLVMValueRef f) {
+    unsigned live;
+    if (m->k.fast && !m->grid) rvm__device_approximate(&m->k, f);
+    if (!rvm__device_rematerialise(&m->k, f, m->grid, &live)) return false;
+    for (unsigned n = 0; n < m->n; n++)
+        if (m->kernels[n].kernel == f) m->kernels[n].limited = m->kernels[n].nested && !m->grid && live > REGISTERS;
+    return true;
+}
+
+/* Where directives of the kernel end; NULL: it is not there. */
+static const char *end_of_directives(const char *ptx, const char *name) {
+    char entry[sizeof ".entry (" + sizeof((rvm__device_kernel *)NULL)->name];
+    snprintf(entry, sizeof entry, ".entry %s(", name);
+    const char *at = strstr(ptx, entry);
+    return at ? strstr(at, "\n{") : NULL;
+}
+
+/* In PTX, since LLVM looks up what is said of a kernel but once, before it is optimised. */
+static rvm_status limit_registers(const making *m, const rvm__device_kernel *x, LLVMMemoryBufferRef *ptx) {
+    char limit[40];
+    const char *text = LLVMGetBufferStart(*ptx), *at = end_of_directives(text, x->name);
+    if (!at) return RVM_OK;
+    const size_t more =
+        (size_t)snprintf(limit, sizeof limit, "\n.minnctapersm %u", OF_MULTIPROCESSOR / REGISTERS / RVM__NESTED_CTA);
+    const size_t before = (size_t)(at - text), size = LLVMGetBufferSize(*ptx);
+    char *all = rvm__realloc(m->k.al, NULL, 0, size + more);
+    if (!all) return rvm__fail(m->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    memcpy(all, text, before);
+    memcpy(all + before, limit, more);
+    memcpy(all + before + more, at, size - before);
+    LLVMDisposeMemoryBuffer(*ptx);
+    *ptx = LLVMCreateMemoryBufferWithMemoryRangeCopy(all, size + more, "ptx");
+    rvm__realloc(m->k.al, all, size + more, 0);
+    return RVM_OK;
+}
+
 static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
     if (!rvm__device_add_runtime(&m->k, m->grid))
         return rvm__fail(m->err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM does not read the kernels' own functions");
@@ -263,14 +306,14 @@ static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
         if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
     finish(m);
     if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->plain, m->err);
-    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f && !status; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f)) continue;
-        if (m->k.fast && !m->grid) rvm__device_approximate(&m->k, f);
-        if (!rvm__device_rematerialise(&m->k, f, m->grid))
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f && !status; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !spare_registers(m, f))
             status = rvm__fail(m->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    }
-    return status ? status
-                  : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
+    if (!status)
+        status = rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
+    for (unsigned n = 0; n < m->n && !status; n++)
+        if (m->kernels[n].limited) status = limit_registers(m, &m->kernels[n], ptx);
+    return status;
 }
 
 /* ---- records, in the host's module ---- */

@@ -62,6 +62,7 @@ typedef struct rvm__device_kernel {
     rvm__device_within within[RVM__MOST_WITHIN];
     uint64_t frame; /* bytes */
     bool may_fail, arena, functions;
+    bool limited;                          /* a thread has 128 registers at most */
     bool logs, enters;                     /* of additions that are kept: some without their elements, some with these */
     uint64_t terms[RVM__MOST_KERNEL_SUMS]; /* by register that it adds into */
     bool copied;                           /* some array is, */
@@ -150,8 +151,9 @@ void rvm__device_narrow(const rvm__build *k, bool functions);
 void rvm__device_approximate(const rvm__build *k, LLVMValueRef f);
 
 /* ---- remat.c ---- */
-/* Once all else is done. grid: all that can be, since it is for tests. False: out of memory. */
-bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid);
+/* Once all else is done. grid: all that can be, since it is for tests. *most_live: registers of 32 bits that then live into
+ * a block, at most. False: out of memory. */
+bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid, unsigned *most_live);
 
 /* ---- lines.c ---- */
 /* k's module once more, as LLVMCloneModule's, but that PTX has directives of lines alone. NULL: LLVM does not read it. */

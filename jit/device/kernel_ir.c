@@ -99,25 +99,20 @@ static void set_attribute(const wrap *w, unsigned at, const char *name) {
     LLVMAddAttributeAtIndex(w->x->kernel, at, LLVMCreateEnumAttribute(w->k->context, kind, 0));
 }
 
-/* So many threads of a CTA at most, and, where each warp has a copy, so many CTAs on a multiprocessor, so that the 512 of
+static void annotate(const rvm__build *k, const rvm__device_kernel *x, const char *name, unsigned value) {
+    LLVMMetadataRef m[3] = {LLVMValueAsMetadata(x->kernel), LLVMMDStringInContext2(k->context, name, strlen(name)),
+                            LLVMValueAsMetadata(LLVMConstInt(k->i32, value, false))};
+    LLVMAddNamedMetadataOperand(k->module, "nvvm.annotations",
+                                LLVMMetadataAsValue(k->context, LLVMMDNodeInContext2(k->context, m, 3)));
+}
+
+/* So many threads of a CTA at most. Where each warp has a copy, so many CTAs on a multiprocessor, too, so that the 512 of
  * all copies are there at once on the 132 of today's cards: that decides how many registers a thread has. On an H200 the
- * gradient of the mixture (d = 10, 10^6 points) takes 10.4 ms so, and 16.5 with twice as many registers. With a CTA for each
- * instance it spills nothing, and would spill 736 bytes of 128 registers: what is faster there was not measured. */
-static void annotate(const wrap *w) {
-    LLVMContextRef c = w->k->context;
-    const struct {
-        const char *name;
-        unsigned value;
-    } said[] = {{"kernel", 1},
-                {"maxntidx", w->x->nested ? RVM__NESTED_CTA : RVM__KERNEL_CTA},
-                {"minctasm", !w->x->nested && (w->x->copied || w->x->logs) ? RVM__KERNEL_RESIDENT : 0}};
-    for (size_t n = 0; n < sizeof said / sizeof *said; n++) {
-        if (!said[n].value) continue;
-        LLVMMetadataRef m[3] = {LLVMValueAsMetadata(w->x->kernel),
-                                LLVMMDStringInContext2(c, said[n].name, strlen(said[n].name)),
-                                LLVMValueAsMetadata(LLVMConstInt(w->k->i32, said[n].value, false))};
-        LLVMAddNamedMetadataOperand(w->k->module, "nvvm.annotations", LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, m, 3)));
-    }
+ * gradient of the mixture (d = 10, 10^6 points) took 10.4 ms so, and 16.5 with twice as many. */
+static void annotate_kernel(const rvm__build *k, const rvm__device_kernel *x) {
+    annotate(k, x, "kernel", 1);
+    annotate(k, x, "maxntidx", x->nested ? RVM__NESTED_CTA : RVM__KERNEL_CTA);
+    if (!x->nested && (x->copied || x->logs)) annotate(k, x, "minctasm", RVM__KERNEL_RESIDENT);
 }
 
 static void declare(wrap *w) {
@@ -140,7 +135,7 @@ static void declare(wrap *w) {
         if (w->x->nested && !from->args[a].read) continue; /* other threads change it between two barriers */
         if (!w->x->by_copies[a] && LLVMGetEnumAttributeAtIndex(w->x->instance, at, noalias)) set_attribute(w, p, "noalias");
     }
-    if (!w->x->grid) annotate(w);
+    if (!w->x->grid) annotate_kernel(w->k, w->x);
 }
 
 /* ---- an instance ---- */

@@ -8,8 +8,8 @@
  * Each barrier stands where all threads come, whatever the instance does: the first one leaves its code there, and enters it
  * again behind (threads.c). Memory that all of them see is laid out in words
  *
- *     which block | one has failed | sums of registers, 8, and what was charged | their parts, 8 x 8 | terms .. | local
- * arrays .. | what it takes ..
+ *     which block | one has failed | sums of registers, 8, and what was charged | their parts, 8 x 8 | terms .. |
+ *     local arrays .. | what it takes .. | what the first thread keeps ..
  *
  * where terms are those of 256 instances of a block within, a chunk of semantics, section 9: what they add to a register is
  * summed as it says there. What several of them add to one element of the instance waits, in their order, behind its local
@@ -660,6 +660,79 @@ static LLVMBasicBlockRef *serial_blocks(const nesting *w, unsigned *n, size_t *s
     return all;
 }
 
+/* ---- what the first thread keeps meanwhile ---- */
+
+/* The first load or store of the memory in b; NULL: there is none. */
+static LLVMValueRef first_access(LLVMValueRef memory, LLVMBasicBlockRef b) {
+    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+        if ((LLVMIsALoadInst(v) && LLVMGetOperand(v, 0) == memory) ||
+            (LLVMIsAStoreInst(v) && LLVMGetOperand(v, 1) == memory))
+            return v;
+    return NULL;
+}
+
+static void reach(LLVMBasicBlockRef b, LLVMBasicBlockRef *found, unsigned *n) {
+    for (unsigned k = 0; k < *n; k++)
+        if (found[k] == b) return;
+    found[(*n)++] = b;
+}
+
+/* Blocks into which the memory is live, *found: room for all of the kernel's. */
+static unsigned find_live(LLVMValueRef memory, LLVMBasicBlockRef *found) {
+    unsigned n = 0;
+    for (LLVMUseRef u = LLVMGetFirstUse(memory); u; u = LLVMGetNextUse(u)) {
+        LLVMBasicBlockRef b = LLVMGetInstructionParent(LLVMGetUser(u));
+        if (LLVMIsALoadInst(first_access(memory, b))) reach(b, found, &n);
+    }
+    for (unsigned k = 0; k < n; k++)
+        for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(found[k])); u; u = LLVMGetNextUse(u)) {
+            if (!LLVMIsATerminatorInst(LLVMGetUser(u))) continue;
+            LLVMBasicBlockRef from = LLVMGetInstructionParent(LLVMGetUser(u));
+            if (!first_access(memory, from)) reach(from, found, &n);
+        }
+    return n;
+}
+
+/* Into a word that the threads share, and back behind the block. */
+static void save(const nesting *w, const site *s, LLVMValueRef memory, unsigned at) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMTypeRef t = LLVMGetAllocatedType(memory), whole = w->k->i64;
+    const bool widens = LLVMGetTypeKind(t) == LLVMIntegerTypeKind && t != whole;
+    LLVMPositionBuilderBefore(b, s->marker);
+    LLVMValueRef v = LLVMBuildLoad2(b, t, memory, "");
+    LLVMBuildStore(b, widens ? LLVMBuildZExt(b, v, whole, "") : v, word(w, at));
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(s->rest));
+    v = LLVMBuildLoad2(b, widens ? whole : t, word(w, at), "");
+    LLVMBuildStore(b, widens ? LLVMBuildTrunc(b, v, t, "") : v, memory);
+}
+
+static bool fits_word(const nesting *w, LLVMValueRef memory) {
+    return LLVMABISizeOfType(LLVMGetModuleDataLayout(w->k->module), LLVMGetAllocatedType(memory)) <= 8;
+}
+
+/* What of the first thread's is live across a block within goes there through shared memory. All blocks within begin and end
+ * at one place, so that in registers, of all threads, it would be kept across each of them. Values are where they were put
+ * (rvm__demote): in the memory that comes before that instruction. */
+static bool save_values(const nesting *w, LLVMValueRef before) {
+    unsigned saved[MOST_SITES] = {0}, most = 0;
+    const unsigned from = (unsigned)(w->x->frame / 8);
+    const size_t size = LLVMCountBasicBlocks(w->x->kernel) * sizeof(LLVMBasicBlockRef);
+    LLVMBasicBlockRef *live = rvm__realloc(w->k->al, NULL, 0, size);
+    if (!live) return false;
+    LLVMValueRef memory = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(w->x->kernel));
+    for (; memory != before; memory = LLVMGetNextInstruction(memory)) {
+        const unsigned n = fits_word(w, memory) ? find_live(memory, live) : 0;
+        for (unsigned k = 0; k < w->n; k++)
+            for (unsigned i = 0; i < n && 8 * (from + saved[k]) < MOST_FRAME; i++)
+                if (live[i] == w->sites[k].rest) save(w, &w->sites[k], memory, from + saved[k]++);
+    }
+    for (unsigned k = 0; k < w->n; k++)
+        if (saved[k] > most) most = saved[k];
+    w->x->frame += 8 * (uint64_t)most;
+    rvm__realloc(w->k->al, live, size, 0);
+    return true;
+}
+
 /* The first thread leaves its code at a block within, and enters it behind. */
 static void connect(const nesting *w) {
     const rvm__device_cta *c = &w->x->cta;
@@ -692,10 +765,13 @@ static bool make(nesting *w) {
         build(w, &w->sites[n], n + 1);
         if (w->sites[n].taken > taken) taken = w->sites[n].taken;
     }
+    LLVMValueRef before = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(w->x->kernel));
     rvm__demote(w->k, w->x->kernel, blocks, nblocks);
     rvm__realloc(w->k->al, blocks, size, 0);
+    w->x->frame += 8 * (uint64_t)taken;
+    if (!save_values(w, before)) return w->x->why = "memory runs out", false;
     connect(w);
-    w->x->frame = (w->x->frame + 8 * (uint64_t)taken + 15) / 16 * 16;
+    w->x->frame = (w->x->frame + 15) / 16 * 16;
     if (w->x->frame > MOST_FRAME) w->x->why = "what its threads share takes too much memory";
     return true;
 }

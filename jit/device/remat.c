@@ -222,7 +222,7 @@ static void find(remat *w, LLVMValueRef f, unsigned most) {
         }
 }
 
-bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid) {
+bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid, unsigned *most_live) {
     remat w = {.k = k, .n = LLVMCountBasicBlocks(f), .many = grid ? 0 : MANY, .hides = !grid};
     const size_t each = 2 * sizeof(LLVMBasicBlockRef) + 2 * sizeof(unsigned), size = w.n * each;
     if (!(w.blocks = rvm__realloc(k->al, NULL, 0, size))) return false;
@@ -236,6 +236,9 @@ bool rvm__device_rematerialise(const rvm__build *k, LLVMValueRef f, bool grid) {
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
             live(&w, v, (int)registers_of(v));
     for (unsigned most = 1; most <= DEAR; most++) find(&w, f, most);
+    *most_live = 0;
+    for (unsigned b = 0; b < w.n; b++)
+        if (w.pressure[b] > *most_live) *most_live = w.pressure[b];
     rvm__realloc(k->al, w.blocks, size, 0);
     return true;
 }

@@ -68,6 +68,7 @@ typedef struct rvm__build {
     bool sleef;     /* elementary functions are SLEEF's, but where libm's or libmvec's may serve, which are faster */
     bool fast;      /* contraction and reassociation are allowed */
     bool singles;   /* operations on f32 are marked, for a device (RVM__SINGLE_MARK) */
+    bool on_device; /* kernels of a device, or of what stands in for one: few registers make for many threads */
     unsigned small; /* functions of so many instructions, those of callees included, are inlined */
     uint32_t blocks, in_threads; /* parallel blocks that were lowered, where threads were asked for; that may run so */
     char serial[200];            /* why the first one that may not does not, or "" */

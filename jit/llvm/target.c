@@ -251,7 +251,8 @@ static void vectorise(const rvm__build *k, bool allowed) {
 
 rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool checked, bool plain, rvm_error *err) {
     /* Once more behind all else: of a product that may be taken in any order the factors come last that are there last. Then
-     * addresses: of groups, what they have in common is computed once. */
+     * addresses: of groups, what they have in common is computed once; of others that run on a host, counters go along. A
+     * device would keep each of these in a register, beside the 128 that a thread should have. */
     static const char again[] = ",function(reassociate)";
     static const char of_groups[] = ",function(separate-const-offset-from-gep,slsr,early-cse)";
     static const char of_others[] = ",function(loop(loop-reduce))";
@@ -263,7 +264,7 @@ rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool 
     if (plain) vectorise(k, false);
     *strchr(passes, '0') = (char)('0' + level);
     if (k->fast && t->level >= 2) strcat(passes, again);
-    if (t->level >= 2) strcat(passes, k->grouped ? of_groups : of_others);
+    if (t->level >= 2 && !k->on_device) strcat(passes, k->grouped ? of_groups : of_others);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, passes, t->machine, options);
     LLVMDisposePassBuilderOptions(options);
