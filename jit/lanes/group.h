@@ -200,8 +200,8 @@ void rvm__store_pairs(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValu
 bool rvm__is_group_function(LLVMValueRef call);                 /* what is known here */
 bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v); /* an elementary one that is in no library here */
 LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call);
-LLVMValueRef rvm__group_call(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args);
-/* near.c: a function of the set that is ours, of x in lanes, for the call; NULL: it is none, or a call it remains. */
-LLVMValueRef rvm__near_function(rvm__group *g, const char *function, LLVMValueRef x, LLVMValueRef call);
+const char *rvm__of_ours(const rvm__group *g, LLVMValueRef call); /* its name where SLEEF's set has ours for it; or NULL */
+/* near.c: the same as instructions; NULL: it remains a call. */
+LLVMValueRef rvm__near_function(rvm__group *g, LLVMValueRef call);
 
 #endif

@@ -206,7 +206,7 @@ static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
         to->one = LLVMConstInt(g->k->i32, 0, false);
     else if (!to->varying)
         to->one = same_once(g, v);
-    else
+    else if (!(to->many = rvm__near_function(g, v)))
         to->many = rvm__group_function(g, v);
 }
 

@@ -70,7 +70,7 @@ static LLVMValueRef near_exp(rvm__group *g, LLVMValueRef x, LLVMValueRef call) {
     LLVMValueRef all = LLVMBuildICmp(b, LLVMIntEQ, is, LLVMConstAllOnes(truths), "");
     rvm__build_mostly(g->k, LLVMBuildCondBr(b, all, on, far), 2, 0);
     LLVMPositionBuilderAtEnd(b, far);
-    LLVMValueRef other = rvm__group_call(g, call, 1, &x);
+    LLVMValueRef other = rvm__group_function(g, call);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, on);
     LLVMPositionBuilderAtEnd(b, on);
@@ -84,7 +84,7 @@ static LLVMValueRef near_tanh(rvm__group *g, LLVMValueRef x, LLVMValueRef call) 
     return g->vector_math ? quick_tanh(g, x) : ours_tanh(g, x);
 }
 
-LLVMValueRef rvm__near_function(rvm__group *g, const char *function, LLVMValueRef x, LLVMValueRef call) {
+LLVMValueRef rvm__near_function(rvm__group *g, LLVMValueRef call) {
     static const struct {
         const char *name;
         LLVMValueRef (*made)(rvm__group *g, LLVMValueRef x, LLVMValueRef call);
@@ -98,8 +98,8 @@ LLVMValueRef rvm__near_function(rvm__group *g, const char *function, LLVMValueRe
 #include "functions.def"
 #undef FUNCTION
     };
-    if (!g->inlines || g->inlined == MOST_INLINED) return NULL;
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!strcmp(function, all[k].name)) return g->inlined++, all[k].made(g, x, call);
+    const char *function = g->inlines && g->inlined < MOST_INLINED ? rvm__of_ours(g, call) : NULL;
+    for (size_t k = 0; function && k < sizeof all / sizeof *all; k++)
+        if (!strcmp(function, all[k].name)) return g->inlined++, all[k].made(g, rvm__many(g, LLVMGetOperand(call, 0)), call);
     return NULL;
 }

@@ -105,6 +105,12 @@ static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, ch
     return serves != RVM__NEVER;
 }
 
+const char *rvm__of_ours(const rvm__group *g, LLVMValueRef call) {
+    const char *function = rvm__function_of(rvm__callee_name(call));
+    const bool is = function && LLVMTypeOf(call) == g->k->f64 && served_by_sleef(g, function) == RVM__OURS;
+    return is ? function : NULL;
+}
+
 bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v) {
     char name[80];
     if (!LLVMIsACallInst(v) || LLVMTypeOf(v) != g->k->f64 || LLVMGetIntrinsicID(LLVMGetCalledValue(v))) return false;
@@ -154,18 +160,11 @@ bool rvm__is_group_function(LLVMValueRef call) {
     return good && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMDoubleTypeKind;
 }
 
-LLVMValueRef rvm__group_call(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args) {
-    LLVMTypeRef type = NULL;
-    LLVMValueRef f = of_library(g, call, n, &type);
-    return f ? in_parts(g, f, type, n, args) : lane_by_lane(g, call, n, args);
-}
-
 LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call) {
     LLVMValueRef args[3];
+    LLVMTypeRef type = NULL;
     const unsigned n = arguments(g, call, args);
     if (LLVMGetIntrinsicID(LLVMGetCalledValue(call))) return intrinsic(g, call, n, args);
-    const char *function = rvm__function_of(rvm__callee_name(call));
-    const bool ours = function && LLVMTypeOf(call) == g->k->f64 && served_by_sleef(g, function) == RVM__OURS;
-    LLVMValueRef near = ours ? rvm__near_function(g, function, args[0], call) : NULL;
-    return near ? near : rvm__group_call(g, call, n, args);
+    LLVMValueRef f = of_library(g, call, n, &type);
+    return f ? in_parts(g, f, type, n, args) : lane_by_lane(g, call, n, args);
 }
