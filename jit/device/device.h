@@ -116,12 +116,28 @@ void rvm__device_add_counts(const rvm__build *k, LLVMValueRef out, LLVMValueRef 
 /* Once the instance is inlined: its markers become calls of the runtime. */
 void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
 
-/* ---- nested.c ---- */
+/* ---- within.c ---- */
 /* The markers of blocks within, in the copy; x->why: there are too many. *copies: some of their functions call another
  * kernel's, which is to be inlined before either is changed. */
 void rvm__device_find_within(const rvm__build *k, rvm__device_kernel *x, bool *copies);
+/* Of these, the one that the marker says; NULL: none. */
+const rvm__device_within *rvm__device_within_of(const rvm__device_kernel *x, LLVMValueRef marker);
+
+/* ---- nested.c ---- */
 /* Once the instance is inlined: threads meet at blocks within. x->why: it cannot be. */
 void rvm__device_nest(const rvm__build *k, rvm__device_kernel *x);
+
+/* ---- kept.c ---- */
+/* The marker of a block within, where the first thread leaves its code, and where it goes on; how many words it keeps. */
+typedef struct rvm__device_pause {
+    LLVMValueRef marker;
+    LLVMBasicBlockRef rest;
+    unsigned kept;
+} rvm__device_pause;
+/* What lives across a pause is put behind x->frame, which grows to `most` bytes at most. Values are where rvm__demote put
+ * them: in the memory that comes before that instruction. false: out of memory. */
+bool rvm__device_keep(const rvm__build *k, rvm__device_kernel *x, rvm__device_pause *pauses, unsigned n, LLVMValueRef before,
+                      uint64_t most);
 
 /* ---- threads.c ---- */
 /* What follows the instruction becomes a block of its own, to which this one leads. */

@@ -102,81 +102,6 @@ static bool is_marker(LLVMValueRef v) {
     return is_named(v, RVM__NESTED);
 }
 
-/* ---- blocks within, before the instance is inlined ---- */
-
-static LLVMValueRef function_of(const rvm__build *k, LLVMValueRef marker) {
-    return rvm__instance_function(k, RVM__INSTANCE,
-                                  (unsigned)strtoul(rvm__callee_name(marker) + strlen(RVM__NESTED), NULL, 10));
-}
-
-static const rvm__device_within *find(const rvm__device_kernel *x, LLVMValueRef marker) {
-    for (unsigned n = 0; n < x->nwithin; n++)
-        if (x->within[n].marker == LLVMGetCalledValue(marker)) return &x->within[n];
-    return NULL;
-}
-
-/* The function takes addresses of sums where the marker has sums; all else is the same. */
-static unsigned sums_of(LLVMValueRef f, LLVMValueRef marker) {
-    const unsigned taken = LLVMCountParams(f) - RVM__VECTORISED_SUMS;
-    unsigned n = 0;
-    while (n < taken &&
-           LLVMTypeOf(LLVMGetOperand(marker, RVM__NESTED_SUMS + n)) != LLVMTypeOf(LLVMGetParam(f, RVM__VECTORISED_SUMS + n)))
-        n++;
-    return n;
-}
-
-/* A function becomes part of one kernel, and is changed for that. */
-#define TAKEN_BY    "rvm-taken"
-#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
-
-static void copy_attributes(LLVMValueRef from, LLVMValueRef to) {
-    enum { MOST = 32 };
-    LLVMAttributeRef a[MOST];
-    for (unsigned p = 1; p <= LLVMCountParams(from); p++) {
-        const unsigned n = LLVMGetAttributeCountAtIndex(from, p);
-        if (n > MOST) continue;
-        LLVMGetAttributesAtIndex(from, p, a);
-        for (unsigned i = 0; i < n; i++) LLVMAddAttributeAtIndex(to, p, a[i]);
-    }
-}
-
-/* Another one for another kernel, which for now calls it: LLVM's interface for C clones no functions, but inlines them. */
-static LLVMValueRef copy_of(const rvm__build *k, LLVMValueRef f) {
-    static const char noinline[] = "noinline", always[] = "alwaysinline";
-    LLVMTypeRef type = LLVMGlobalGetValueType(f);
-    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS], to = LLVMAddFunction(k->module, "rvm.copy", type);
-    copy_attributes(f, to);
-    LLVMRemoveEnumAttributeAtIndex(f, OF_FUNCTION, LLVMGetEnumAttributeKindForName(noinline, sizeof noinline - 1));
-    LLVMAddAttributeAtIndex(
-        f, OF_FUNCTION, LLVMCreateEnumAttribute(k->context, LLVMGetEnumAttributeKindForName(always, sizeof always - 1), 0));
-    LLVMGetParams(to, args);
-    LLVMPositionBuilderAtEnd(k->b, LLVMAppendBasicBlockInContext(k->context, to, "entry"));
-    LLVMSetCurrentDebugLocation2(k->b, NULL);
-    LLVMBuildRet(k->b, LLVMBuildCall2(k->b, type, f, args, LLVMCountParams(to), ""));
-    return to;
-}
-
-void rvm__device_find_within(const rvm__build *k, rvm__device_kernel *x, bool *copies) {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->instance); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
-            if (!is_marker(v) || find(x, v)) continue;
-            LLVMValueRef f = function_of(k, v);
-            if (x->nwithin == RVM__MOST_WITHIN) {
-                x->why = "it has too many blocks within";
-                return;
-            }
-            if (LLVMGetStringAttributeAtIndex(f, OF_FUNCTION, TAKEN_BY, strlen(TAKEN_BY))) {
-                f = copy_of(k, f);
-                *copies = true;
-            } else
-                LLVMAddAttributeAtIndex(f, OF_FUNCTION,
-                                        LLVMCreateStringAttribute(k->context, TAKEN_BY, strlen(TAKEN_BY), "", 0));
-            x->within[x->nwithin++] =
-                (rvm__device_within){.function = f, .marker = LLVMGetCalledValue(v), .sums = sums_of(f, v)};
-        }
-    if (!x->nwithin) x->why = "there is no block within that its threads could share";
-}
-
 /* ---- local arrays that others see ---- */
 
 /* Whether an address gets, by some way, to a block within, or into memory. */
@@ -628,7 +553,7 @@ static bool find_sites(nesting *w) {
     bool any = false;
     for (LLVMValueRef v = NULL; (v = next_call(w->x->kernel, v, RVM__NESTED)); any = true) {
         if (w->n == MOST_SITES) return false;
-        w->sites[w->n++] = (site){.marker = v, .within = find(w->x, v)};
+        w->sites[w->n++] = (site){.marker = v, .within = rvm__device_within_of(w->x, v)};
     }
     static const char *const others[] = {"rvm__native_new", RVM__NESTED_ASIDE};
     for (int k = 0; k < 2; k++)
@@ -660,79 +585,6 @@ static LLVMBasicBlockRef *serial_blocks(const nesting *w, unsigned *n, size_t *s
     return all;
 }
 
-/* ---- what the first thread keeps meanwhile ---- */
-
-/* The first load or store of the memory in b; NULL: there is none. */
-static LLVMValueRef first_access(LLVMValueRef memory, LLVMBasicBlockRef b) {
-    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
-        if ((LLVMIsALoadInst(v) && LLVMGetOperand(v, 0) == memory) ||
-            (LLVMIsAStoreInst(v) && LLVMGetOperand(v, 1) == memory))
-            return v;
-    return NULL;
-}
-
-static void reach(LLVMBasicBlockRef b, LLVMBasicBlockRef *found, unsigned *n) {
-    for (unsigned k = 0; k < *n; k++)
-        if (found[k] == b) return;
-    found[(*n)++] = b;
-}
-
-/* Blocks into which the memory is live, *found: room for all of the kernel's. */
-static unsigned find_live(LLVMValueRef memory, LLVMBasicBlockRef *found) {
-    unsigned n = 0;
-    for (LLVMUseRef u = LLVMGetFirstUse(memory); u; u = LLVMGetNextUse(u)) {
-        LLVMBasicBlockRef b = LLVMGetInstructionParent(LLVMGetUser(u));
-        if (LLVMIsALoadInst(first_access(memory, b))) reach(b, found, &n);
-    }
-    for (unsigned k = 0; k < n; k++)
-        for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(found[k])); u; u = LLVMGetNextUse(u)) {
-            if (!LLVMIsATerminatorInst(LLVMGetUser(u))) continue;
-            LLVMBasicBlockRef from = LLVMGetInstructionParent(LLVMGetUser(u));
-            if (!first_access(memory, from)) reach(from, found, &n);
-        }
-    return n;
-}
-
-/* Into a word that the threads share, and back behind the block. */
-static void save(const nesting *w, const site *s, LLVMValueRef memory, unsigned at) {
-    LLVMBuilderRef b = w->k->b;
-    LLVMTypeRef t = LLVMGetAllocatedType(memory), whole = w->k->i64;
-    const bool widens = LLVMGetTypeKind(t) == LLVMIntegerTypeKind && t != whole;
-    LLVMPositionBuilderBefore(b, s->marker);
-    LLVMValueRef v = LLVMBuildLoad2(b, t, memory, "");
-    LLVMBuildStore(b, widens ? LLVMBuildZExt(b, v, whole, "") : v, word(w, at));
-    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(s->rest));
-    v = LLVMBuildLoad2(b, widens ? whole : t, word(w, at), "");
-    LLVMBuildStore(b, widens ? LLVMBuildTrunc(b, v, t, "") : v, memory);
-}
-
-static bool fits_word(const nesting *w, LLVMValueRef memory) {
-    return LLVMABISizeOfType(LLVMGetModuleDataLayout(w->k->module), LLVMGetAllocatedType(memory)) <= 8;
-}
-
-/* What of the first thread's is live across a block within goes there through shared memory. All blocks within begin and end
- * at one place, so that in registers, of all threads, it would be kept across each of them. Values are where they were put
- * (rvm__demote): in the memory that comes before that instruction. */
-static bool save_values(const nesting *w, LLVMValueRef before) {
-    unsigned saved[MOST_SITES] = {0}, most = 0;
-    const unsigned from = (unsigned)(w->x->frame / 8);
-    const size_t size = LLVMCountBasicBlocks(w->x->kernel) * sizeof(LLVMBasicBlockRef);
-    LLVMBasicBlockRef *live = rvm__realloc(w->k->al, NULL, 0, size);
-    if (!live) return false;
-    LLVMValueRef memory = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(w->x->kernel));
-    for (; memory != before; memory = LLVMGetNextInstruction(memory)) {
-        const unsigned n = fits_word(w, memory) ? find_live(memory, live) : 0;
-        for (unsigned k = 0; k < w->n; k++)
-            for (unsigned i = 0; i < n && 8 * (from + saved[k]) < MOST_FRAME; i++)
-                if (live[i] == w->sites[k].rest) save(w, &w->sites[k], memory, from + saved[k]++);
-    }
-    for (unsigned k = 0; k < w->n; k++)
-        if (saved[k] > most) most = saved[k];
-    w->x->frame += 8 * (uint64_t)most;
-    rvm__realloc(w->k->al, live, size, 0);
-    return true;
-}
-
 /* The first thread leaves its code at a block within, and enters it behind. */
 static void connect(const nesting *w) {
     const rvm__device_cta *c = &w->x->cta;
@@ -746,6 +598,12 @@ static void connect(const nesting *w) {
         LLVMAddCase(c->resume, number(w, n + 1), s->rest);
         LLVMAddCase(c->choose, number(w, n + 1), s->inner);
     }
+}
+
+static bool keep(const nesting *w, LLVMValueRef before) {
+    rvm__device_pause pauses[MOST_SITES];
+    for (unsigned n = 0; n < w->n; n++) pauses[n] = (rvm__device_pause){w->sites[n].marker, w->sites[n].rest, 0};
+    return rvm__device_keep(w->k, w->x, pauses, w->n, before, MOST_FRAME);
 }
 
 static bool make(nesting *w) {
@@ -769,7 +627,7 @@ static bool make(nesting *w) {
     rvm__demote(w->k, w->x->kernel, blocks, nblocks);
     rvm__realloc(w->k->al, blocks, size, 0);
     w->x->frame += 8 * (uint64_t)taken;
-    if (!save_values(w, before)) return w->x->why = "memory runs out", false;
+    if (!keep(w, before)) return w->x->why = "memory runs out", false;
     connect(w);
     w->x->frame = (w->x->frame + 15) / 16 * 16;
     if (w->x->frame > MOST_FRAME) w->x->why = "what its threads share takes too much memory";
