@@ -93,7 +93,8 @@ typedef struct rvm_jit_notice {
 typedef struct rvm_jit_options {
     bool fast_math;   /* sums may be taken in another order, a product and a sum rounded once */
     bool vector_math; /* elementary functions of instances that go in lanes from libmvec, where it is there: within 4 ulp;
-                         exp and tanh of the SLEEF set stay, about as fast or faster, and closer. fast_math has it, too */
+                         exp of the SLEEF set stays, about as fast and closer, and tanh is a shorter one, within 2.7 ulp.
+                         fast_math has it, too */
     bool no_lanes;    /* parallel blocks run one instance after the other on the host, not several at once */
     /* One code for arrays of any lengths. Else lengths of a call's arrays up to 64 are taken for granted: code is made for
      * the first such lengths that a function is called with, then for others, and after four times for any. */
