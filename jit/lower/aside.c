@@ -22,6 +22,18 @@ static LLVMValueRef edge(rvm__emit *e, const rvm__edge *at, LLVMValueRef any) {
     return at->base == RVM__SUMMED_NONE ? offset : LLVMBuildAdd(e->k->b, rvm__slot_value(e, at->base), offset, "");
 }
 
+/* In dimension d, from where on so many indices are added at; 0: none. */
+static LLVMValueRef range_of(rvm__emit *e, const rvm__summed *s, int d, LLVMValueRef *from) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef none = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1), n = rvm__dimension(e, s->array, d);
+    LLVMValueRef end = LLVMBuildSub(b, n, one, ""), lo = edge(e, &s->lo[d], none), hi = edge(e, &s->hi[d], end);
+    lo = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSGT, lo, none, ""), lo, none, "");
+    hi = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, hi, end, ""), hi, end, "");
+    LLVMValueRef any = LLVMBuildICmp(b, LLVMIntSGE, hi, lo, "");
+    *from = LLVMBuildSelect(b, any, lo, none, "");
+    return LLVMBuildSelect(b, any, LLVMBuildAdd(b, LLVMBuildSub(b, hi, lo, ""), one, ""), none, "");
+}
+
 static void write_one(rvm__emit *e, const rvm__summed *s, LLVMValueRef to) {
     const rvm__array_ir *a = &e->frame.array[s->array];
     const int ndim = e->f->arrays[s->array].ndim;
@@ -105,9 +117,9 @@ static void pass_element(rvm__emit *e, const passing *p, LLVMValueRef at, LLVMVa
 }
 
 static void pass_part(rvm__emit *e, const passing *p, int d, LLVMValueRef at, LLVMValueRef before) {
-    LLVMValueRef n = rvm__dimension(e, p->s->array, d);
+    LLVMValueRef from, n = range_of(e, p->s, d, &from);
     const rvm__each l = rvm__each_begin(e, n);
-    LLVMValueRef way = LLVMBuildNSWMul(e->k->b, l.i, rvm__stride(e, p->s->array, d), "");
+    LLVMValueRef way = LLVMBuildNSWMul(e->k->b, LLVMBuildAdd(e->k->b, from, l.i, ""), rvm__stride(e, p->s->array, d), "");
     LLVMValueRef part = LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, at, &way, 1, "");
     LLVMValueRef number = LLVMBuildAdd(e->k->b, LLVMBuildMul(e->k->b, before, n, ""), l.i, "");
     if (d + 1 < e->f->arrays[p->s->array].ndim)
@@ -177,8 +189,13 @@ static bool pass_by_all(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
         if (is_shared(e, s->array)) continue;
         if (s->type != RVM_F64 || n + EACH > RVM__MOST_VECTORISED_ARGS) return false;
         args[n++] = rvm__build_int(e->k, ndim);
-        args[n++] = rvm__get(e, e->k->ptr, e->frame.array[s->array].data);
-        for (int d = 0; d < ndim; d++) args[n++] = rvm__dimension(e, s->array, d);
+        LLVMValueRef from, *data = &args[n++];
+        *data = rvm__get(e, e->k->ptr, e->frame.array[s->array].data);
+        for (int d = 0; d < ndim; d++) {
+            args[n++] = range_of(e, s, d, &from);
+            LLVMValueRef way = LLVMBuildMul(e->k->b, from, rvm__stride(e, s->array, d), "");
+            *data = LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, *data, &way, 1, "");
+        }
         for (int d = 0; d < ndim; d++) args[n++] = rvm__stride(e, s->array, d);
     }
     for (unsigned k = 0; k < n; k++) t[k] = LLVMTypeOf(args[k]);
