@@ -1,6 +1,6 @@
-/* near.c: functions of SLEEF's set that are ours (isa/table/sleef_near.inc), as instructions of all lanes: LLVM goes on with
- * other registers while one waits, keeps what a call would not, and numbers that all of them need. The bits are those of
- * the calls, but where 4 ulp are allowed.
+/* near.c: functions of SLEEF's set that are ours (isa/table/sleef_near.inc), as instructions of all lanes: no call, before
+ * which vectors leave their registers, and for LLVM to order among others. The bits are those of the calls, but where 4 ulp
+ * are allowed.
  */
 #include <string.h>
 
