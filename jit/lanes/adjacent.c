@@ -282,7 +282,7 @@ static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
         const unsigned l = g->ordered > 0 ? n : g->lanes - 1 - n;
         sum = LLVMBuildFAdd(b, sum, rvm__lane_of(g, v, l), "");
     }
-    LLVMBuildStore(b, rvm__vector_intrinsic(g, "llvm.arithmetic.fence", 1, &g->k->f64, 1, &sum), where);
+    LLVMBuildStore(b, rvm__build_overloaded(g->k, "llvm.arithmetic.fence", 1, &g->k->f64, 1, &sum), where);
 }
 
 static void add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {

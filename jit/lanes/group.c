@@ -29,23 +29,16 @@ LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride) {
     return LLVMBuildMul(g->k->b, rvm__splat(g, stride), LLVMConstVector(each, g->lanes), "");
 }
 
-LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
-                                   LLVMValueRef *args) {
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->k->module, id, types, ntypes);
-    return LLVMBuildCall2(g->k->b, LLVMIntrinsicGetType(g->k->context, id, types, ntypes), f, args, n, "");
-}
-
 LLVMValueRef rvm__row_of(rvm__group *g, LLVMValueRef rows, unsigned n) {
     LLVMTypeRef t = LLVMTypeOf(rows), types[2] = {LLVMVectorType(LLVMGetElementType(t), g->lanes), t};
     LLVMValueRef args[2] = {rows, LLVMConstInt(g->k->i64, n * g->lanes, false)};
-    return rvm__vector_intrinsic(g, "llvm.vector.extract", 2, types, 2, args);
+    return rvm__build_overloaded(g->k, "llvm.vector.extract", 2, types, 2, args);
 }
 
 LLVMValueRef rvm__with_row(rvm__group *g, LLVMValueRef rows, LLVMValueRef row, unsigned n) {
     LLVMTypeRef types[2] = {LLVMTypeOf(rows), LLVMTypeOf(row)};
     LLVMValueRef args[3] = {rows, row, LLVMConstInt(g->k->i64, n * g->lanes, false)};
-    return rvm__vector_intrinsic(g, "llvm.vector.insert", 2, types, 3, args);
+    return rvm__build_overloaded(g->k, "llvm.vector.insert", 2, types, 3, args);
 }
 
 static LLVMValueRef rows_in_all(rvm__group *g, LLVMValueRef one) {
@@ -71,8 +64,8 @@ LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v) {
 LLVMValueRef rvm__sum_of(rvm__group *g, LLVMValueRef v, bool real) {
     LLVMTypeRef t = LLVMTypeOf(v);
     LLVMValueRef args[2] = {LLVMConstReal(g->k->f64, -0.0), v};
-    LLVMValueRef sum = real ? rvm__vector_intrinsic(g, "llvm.vector.reduce.fadd", 1, &t, 2, args)
-                            : rvm__vector_intrinsic(g, "llvm.vector.reduce.add", 1, &t, 1, args + 1);
+    LLVMValueRef sum = real ? rvm__build_overloaded(g->k, "llvm.vector.reduce.fadd", 1, &t, 2, args)
+                            : rvm__build_overloaded(g->k, "llvm.vector.reduce.add", 1, &t, 1, args + 1);
     if (real) LLVMSetFastMathFlags(sum, LLVMFastMathAllowReassoc | LLVMFastMathNoSignedZeros);
     return sum;
 }

@@ -70,8 +70,6 @@ LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v);  /* of a uniform value */
 LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v); /* of any */
 LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar);
 LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef scalar);
-LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
-                                   LLVMValueRef *args);
 /* Rows: elements side by side, of all lanes the first ones, then the second ones .. */
 unsigned rvm__width_of(LLVMTypeRef t); /* of one element: 1 */
 LLVMValueRef rvm__row_of(rvm__group *g, LLVMValueRef rows, unsigned n);

@@ -68,19 +68,19 @@ static LLVMValueRef load_apart(rvm__group *g, LLVMValueRef from, unsigned apart,
 static LLVMValueRef gather(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMTypeRef types[2] = {t, pointers(g)};
     LLVMValueRef args[4] = {from, LLVMConstInt(g->k->i32, 8, false), mask ? mask : all_lanes(g), LLVMConstNull(t)};
-    return rvm__vector_intrinsic(g, "llvm.masked.gather", 2, types, 4, args);
+    return rvm__build_overloaded(g->k, "llvm.masked.gather", 2, types, 4, args);
 }
 
 static void scatter(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef mask) {
     LLVMTypeRef types[2] = {LLVMTypeOf(v), pointers(g)};
     LLVMValueRef args[4] = {v, to, LLVMConstInt(g->k->i32, 8, false), mask};
-    rvm__vector_intrinsic(g, "llvm.masked.scatter", 2, types, 4, args);
+    rvm__build_overloaded(g->k, "llvm.masked.scatter", 2, types, 4, args);
 }
 
 static LLVMValueRef load_row(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMTypeRef types[2] = {t, g->k->ptr};
     LLVMValueRef args[4] = {from, LLVMConstInt(g->k->i32, 8, false), mask, LLVMConstNull(t)};
-    if (mask) return rvm__vector_intrinsic(g, "llvm.masked.load", 2, types, 4, args);
+    if (mask) return rvm__build_overloaded(g->k, "llvm.masked.load", 2, types, 4, args);
     LLVMValueRef v = LLVMBuildLoad2(g->k->b, t, from, "");
     LLVMSetAlignment(v, 8);
     return v;
@@ -90,7 +90,7 @@ static void store_row(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueR
     LLVMTypeRef types[2] = {LLVMTypeOf(v), g->k->ptr};
     LLVMValueRef args[4] = {v, to, LLVMConstInt(g->k->i32, 8, false), mask};
     if (mask)
-        rvm__vector_intrinsic(g, "llvm.masked.store", 2, types, 4, args);
+        rvm__build_overloaded(g->k, "llvm.masked.store", 2, types, 4, args);
     else
         LLVMSetAlignment(LLVMBuildStore(g->k->b, v, to), 8);
 }

@@ -44,7 +44,7 @@ static void poll_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVM
 static LLVMValueRef most_of(rvm__group *g, LLVMValueRef many, LLVMValueRef mask) {
     LLVMTypeRef t = LLVMTypeOf(many);
     if (mask) many = LLVMBuildSelect(g->k->b, mask, many, LLVMConstNull(t), "");
-    return rvm__vector_intrinsic(g, "llvm.vector.reduce.umax", 1, &t, 1, &many);
+    return rvm__build_overloaded(g->k, "llvm.vector.reduce.umax", 1, &t, 1, &many);
 }
 
 /* Whether shared memory may have been changed there, and it is not known how. */

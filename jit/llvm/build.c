@@ -79,11 +79,17 @@ void rvm__build_vectors(const rvm__build *k, LLVMValueRef f, bool allowed) {
         LLVMAddAttributeAtIndex(f, whole, LLVMCreateEnumAttribute(k->context, kind, 0));
 }
 
-LLVMValueRef rvm__build_intrinsic(const rvm__build *k, const char *name, unsigned n, LLVMValueRef *args) {
-    LLVMTypeRef t = LLVMTypeOf(args[0]);
+LLVMValueRef rvm__build_overloaded(const rvm__build *k, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
+                                   const LLVMValueRef *x) {
     const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(k->module, id, &t, 1);
-    return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->context, id, &t, 1), f, args, n, "");
+    LLVMValueRef args[RVM__MOST_INTRINSIC], f = LLVMGetIntrinsicDeclaration(k->module, id, types, ntypes);
+    memcpy(args, x, n * sizeof *x);
+    return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->context, id, types, ntypes), f, args, n, "");
+}
+
+LLVMValueRef rvm__build_intrinsic(const rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {
+    LLVMTypeRef t = LLVMTypeOf(x[0]);
+    return rvm__build_overloaded(k, name, 1, &t, n, x);
 }
 
 void rvm__build_mostly(const rvm__build *k, LLVMValueRef branch, unsigned n, unsigned which) {

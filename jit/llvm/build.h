@@ -102,8 +102,11 @@ LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v);
 LLVMValueRef rvm__build_int(const rvm__build *k, int64_t v);                /* an i64, never in lanes */
 void rvm__build_vectors(const rvm__build *k, LLVMValueRef f, bool allowed); /* whether LLVM may make some of f's numbers */
 
-/* A call of LLVM's own function, of operands of one type, which it is overloaded by. */
-LLVMValueRef rvm__build_intrinsic(const rvm__build *k, const char *name, unsigned n, LLVMValueRef *args);
+/* A call of LLVM's own function, overloaded by these types, of n operands; the same, by the type of the first one alone. */
+enum { RVM__MOST_INTRINSIC = 6 };
+LLVMValueRef rvm__build_overloaded(const rvm__build *k, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
+                                   const LLVMValueRef *x);
+LLVMValueRef rvm__build_intrinsic(const rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x);
 /* A branch of n ways goes the way `which`, mostly (branch weights): what takes the others counts as cold to LLVM, and so
  * does all that is reached by them alone. */
 enum { RVM__MOST_WAYS = 3 };

@@ -1,8 +1,8 @@
 /* nested.c: parallel blocks within an instance that several threads of a device run (jit/device/nested.c): one of them walks
  * the instance, and at such a block all of them run its instances. In an instance that is made for that the block is a call,
  *
- *     rvm.nested.N(first index, instances, whether they ascend, whether they are thought to add alike, frame, registers that
- * they add into .., what instance N takes behind its sums ..)
+ *     rvm.nested.N(first index, instances, whether they ascend, whether they are thought to add alike, frame,
+ *                  registers that they add into .., what instance N takes behind its sums ..)
  *
  * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then, and
  * rvm.nested_sum.i64(RVM__NESTED_CHARGED) what its instances have charged. Their other counts are those of the threads that

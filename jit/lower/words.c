@@ -53,20 +53,6 @@ static LLVMValueRef real(const words *w, double x) {
 
 /* ---- instructions ---- */
 
-static LLVMValueRef intrinsic(rvm__build *k, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
-                              const LLVMValueRef *x) {
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef args[3] = {x[0], n > 1 ? x[1] : NULL, n > 2 ? x[2] : NULL};
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(k->module, id, types, ntypes);
-    return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->context, id, types, ntypes), f, args, n, "");
-}
-
-/* Of operands and a result of one type. */
-static LLVMValueRef plain_intrinsic(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {
-    LLVMTypeRef type = LLVMTypeOf(x[0]);
-    return intrinsic(k, name, 1, &type, n, x);
-}
-
 /* 1 / y or -1 / y. */
 static bool is_inverse(LLVMValueRef quotient) {
     LLVMValueRef x = LLVMGetOperand(quotient, 0);
@@ -126,7 +112,7 @@ static void note_overflow(const words *w, LLVMValueRef here) {
 /* x + y or x - y, wrapping; on fix, overflow is noted. */
 static LLVMValueRef whole_sum(const words *w, LLVMOpcode op, const char *checked, LLVMValueRef x, LLVMValueRef y) {
     if (w->t != RVM_FIX || !w->overflow) return LLVMBuildBinOp(w->k->b, op, x, y, "");
-    LLVMValueRef both = plain_intrinsic(w->k, checked, 2, (LLVMValueRef[]){x, y});
+    LLVMValueRef both = rvm__build_intrinsic(w->k, checked, 2, (LLVMValueRef[]){x, y});
     note_overflow(w, LLVMBuildExtractValue(w->k->b, both, 1, ""));
     return LLVMBuildExtractValue(w->k->b, both, 0, "");
 }
@@ -157,8 +143,8 @@ static LLVMValueRef fix_div(const words *w, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef q = LLVMBuildSDiv(b, LLVMBuildShl(b, widened(w, x), widened(w, shift), ""), widened(w, d), "");
     LLVMValueRef low = LLVMBuildTrunc(b, q, rvm__build_lanes(w->k, w->k->i64), "");
     LLVMValueRef rest = LLVMBuildSub(b, LLVMBuildShl(b, x, shift, ""), LLVMBuildMul(b, low, d, ""), "");
-    LLVMValueRef r = plain_intrinsic(w->k, "llvm.abs", 2, (LLVMValueRef[]){rest, LLVMConstNull(w->k->i1)});
-    LLVMValueRef size = plain_intrinsic(w->k, "llvm.abs", 2, (LLVMValueRef[]){d, LLVMConstNull(w->k->i1)});
+    LLVMValueRef r = rvm__build_intrinsic(w->k, "llvm.abs", 2, (LLVMValueRef[]){rest, LLVMConstNull(w->k->i1)});
+    LLVMValueRef size = rvm__build_intrinsic(w->k, "llvm.abs", 2, (LLVMValueRef[]){d, LLVMConstNull(w->k->i1)});
     LLVMValueRef away = LLVMBuildICmp(b, LLVMIntUGE, r, LLVMBuildSub(b, size, r, ""), "");
     LLVMValueRef sign = LLVMBuildAShr(b, LLVMBuildXor(b, x, d, ""), whole(w, 63), "");
     LLVMValueRef step = LLVMBuildSelect(b, away, LLVMBuildOr(b, sign, whole(w, 1), ""), whole(w, 0), "");
@@ -177,7 +163,7 @@ static LLVMValueRef real_of_fix(const words *w, LLVMValueRef x) {
 /* Towards zero, saturating, NaN to 0. */
 static LLVMValueRef whole_of_real(const words *w, LLVMValueRef x) {
     LLVMTypeRef types[] = {rvm__build_lanes(w->k, w->k->i64), LLVMTypeOf(x)};
-    return intrinsic(w->k, "llvm.fptosi.sat", 2, types, 1, &x);
+    return rvm__build_overloaded(w->k, "llvm.fptosi.sat", 2, types, 1, &x);
 }
 
 /* The nearest fix, ties to even, saturating. */
@@ -220,7 +206,7 @@ static LLVMValueRef call_scalar(rvm__build *k, const char *name, unsigned n, LLV
 
 LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        if (!strcmp(name, exact[i][0])) return freed(k, plain_intrinsic(k, exact[i][1], n, x));
+        if (!strcmp(name, exact[i][0])) return freed(k, rvm__build_intrinsic(k, exact[i][1], n, x));
     if (k->lanes == 1) return call_scalar(k, name, n, (LLVMValueRef[]){x[0], n > 1 ? x[1] : NULL, n > 2 ? x[2] : NULL});
     LLVMValueRef all = LLVMGetPoison(rvm__build_type(k, RVM_F64));
     for (unsigned lane = 0; lane < k->lanes; lane++) {
