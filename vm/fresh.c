@@ -28,9 +28,9 @@ static uint64_t largest_cache(void) {
     return most ? most : UINT64_MAX;
 }
 
-/* Whether so many elements leave no cache anything else. */
+/* Whether so many elements leave no cache enough for anything else: more than half of it, since others share it, too. */
 bool rvm__passes_caches(int64_t n) {
-    return n >= LARGE && (uint64_t)n * sizeof(rvm_value) > largest_cache();
+    return n >= LARGE && (uint64_t)n * sizeof(rvm_value) > largest_cache() / 2;
 }
 
 typedef struct filling {

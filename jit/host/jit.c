@@ -11,6 +11,7 @@
 #include "c_function.h"
 #include "header.h"
 #include "job.h"
+#include "far_wanted.h"
 #include "fresh_wanted.h"
 #include "shaped.h"
 #include "hotness.h"
@@ -24,6 +25,7 @@ typedef struct latest {                    /* code of a function in one machine 
     const rvm__record *at_end[2];          /* by direction, */
     rvm__lengths lengths[2];               /* with what lengths it was asked for, */
     uint64_t shapes[2];                    /* and the machine's shapes that it was found to be for, or 0; */
+    uint64_t far[2];                       /* which arguments were far, */
     bool fresh[2];                         /* whether what fresh arguments count as was yet to be written */
     const rvm__record *loop;               /* entered at one */
     uint32_t missed;                       /* so often the cache had none, and it was not to be compiled */
@@ -228,6 +230,13 @@ static bool in_threads(const attachment *a) {
     return may_go_together(a->m) && (threads > 1 || (threads && a->jit->o.fast_math));
 }
 
+/* For groups in lanes; of the function that was called. */
+static uint64_t far_of(const attachment *a) {
+    const rvm_machine *m = a->m;
+    const bool wanted = m->store.nframes == 1 && in_lanes(a) && !m->o.exact && !a->jit->o.any_lengths;
+    return wanted ? rvm__far_arguments(m) : 0;
+}
+
 /* Runs that restore every bit record each update in the order of the program. */
 static void in_order(rvm__lowering *what, const rvm_machine *m, bool restoring, bool inside) {
     what->exact = true;
@@ -261,6 +270,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .lines = a->jit->o.symbols,
                           .device = kernels_of(m),
                           .threads = in_threads(a),
+                          .far = far_of(a),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
     rvm__want_fresh(m, at, &what);
@@ -331,16 +341,17 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
         f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
         return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
-    if (r->what.fresh || f->fresh[at->dir > 0] || !same_as_last(m, f, at->dir) ||
+    if (r->what.fresh || f->fresh[at->dir > 0] || !same_as_last(m, f, at->dir) || f->far[at->dir > 0] != far_of(a) ||
         r->what.contiguous != are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)))
         return false;
     *shapes = m->store.nframes == 1 ? m->bound.shapes : 0;
     return true;
 }
 
-static void was_asked_for(latest *f, int dir, const rvm__lengths *lengths, uint64_t shapes) {
+static void was_asked_for(latest *f, int dir, const rvm__lowering *what, uint64_t shapes) {
     f->fresh[dir > 0] = shapes != 0;
-    f->lengths[dir > 0] = *lengths;
+    f->far[dir > 0] = what->far;
+    f->lengths[dir > 0] = what->lengths;
     f->shapes[dir > 0] = shapes; /* 0: this may be a call within that of these shapes */
 }
 
@@ -371,8 +382,7 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
         refused = is_refused(a, &what);
         r = refused ? NULL : ask_for(a, &what, last, compiles, &pending);
         if (pending) return lacks(a, at, a->pending ? RVM__LACKS_CODE : RVM__LACKS_NOTHING);
-        if (!at->pc)
-            was_asked_for(&a->functions[fn], at->dir, &what.lengths, rvm__is_unwritten(m, at) ? m->bound.shapes : 0);
+        if (!at->pc) was_asked_for(&a->functions[fn], at->dir, &what, rvm__is_unwritten(m, at) ? m->bound.shapes : 0);
     }
     if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
     if (at->pc)

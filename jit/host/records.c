@@ -59,7 +59,7 @@ const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowe
     *why = (rvm_error){0};
     if (!r && others >= MOST_SHAPES) {
         what.lengths = any_lengths;
-        what.fresh = what.streams = 0; /* which need them */
+        what.fresh = what.streams = what.far = 0; /* which need them, or are for such */
         r = find(j, id, &what, &others);
     }
     if (r) return found(j, r, &what, why);

@@ -33,6 +33,7 @@ typedef struct rvm__group {
     unsigned inlined; /* so many of them so far (near.c) */
     unsigned lanes;   /* of the group */
     bool aligned;     /* as RVM__ALIGNED says */
+    bool down;        /* as RVM__DOWN says */
     bool part;        /* only the first ones run, of which `to` takes the number last */
     LLVMValueRef to;
     uint32_t emitted;
@@ -169,6 +170,9 @@ bool rvm__mark_unrolled(rvm__build *k, LLVMValueRef f, enum rvm__unrolled which)
 /* What all lanes add at one address: at once, or with what waits. */
 void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v);
 void rvm__add_what_waits(rvm__group *g);
+
+/* ahead.c: fills in the function of RVM__AHEAD, g->to, of an instance whose flow is known. False: there is nothing. */
+bool rvm__make_ahead(rvm__group *g);
 
 /* clears.c: local arrays of the instance, whose flow is known, are cleared part by part. */
 void rvm__clear_by_parts(rvm__group *g);

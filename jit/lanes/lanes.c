@@ -389,6 +389,7 @@ static rvm__group group_of(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef
                         .flow.al = k->al,
                         .lanes = letter_of(from, RVM__LANES) == '4' ? 4 : RVM__MOST_GROUP,
                         .aligned = letter_of(from, RVM__ALIGNED) != 0,
+                        .down = letter_of(from, RVM__DOWN) != 0,
                         .takes_back = letter_of(from, RVM__TAKES_BACK) != 0,
                         .ordered = order == '+'   ? 1
                                    : order == '-' ? -1
@@ -408,6 +409,15 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     return g.flow.why;
 }
 
+/* Fills in the function that prefetches, or drops it. */
+static void make_ahead(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef ahead, bool wanted) {
+    rvm__group g = group_of(k, layout, from);
+    g.to = ahead;
+    const bool made = wanted && rvm__flow_begin(&g.flow) && rvm__graph_find(&g.flow) && rvm__make_ahead(&g);
+    rvm__flow_end(&g.flow);
+    if (!made) drop(k, ahead);
+}
+
 /* Emits the group, or part of it; false: why is noted. */
 static bool make(rvm__group *g) {
     if (begin(g) && rvm__is_worth_it(g)) {
@@ -422,7 +432,7 @@ static bool make(rvm__group *g) {
 
 /* What an instance becomes, and the functions that are declared for it. */
 typedef struct made {
-    LLVMValueRef from, order, part; /* order, part: or NULL */
+    LLVMValueRef from, order, part, ahead; /* all but from: or NULL */
 } made;
 
 static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const made *m, bool vector_math, bool inlines) {
@@ -437,6 +447,7 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const mad
     if (m->order) g.flow.why = make_order(k, layout, m->from, m->order);
     const bool good = !g.flow.why && make(&g);
     if (m->part && !(good && LLVMGetFirstUse(m->part) && make(&part))) drop(k, m->part);
+    if (m->ahead) make_ahead(k, layout, m->from, m->ahead, good);
     if (!good) {
         if (g.to) LLVMDeleteFunction(g.to);
         drop(k, m->from);
@@ -453,7 +464,7 @@ void rvm__make_groups(rvm__build *k, bool vector_math, bool inlines) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(k->module);
     for (unsigned n = 0; n < k->instances; n++) {
         const made m = {rvm__instance_function(k, RVM__INSTANCE, n), rvm__instance_function(k, RVM__ORDER, n),
-                        rvm__instance_function(k, RVM__PART, n)};
+                        rvm__instance_function(k, RVM__PART, n), rvm__instance_function(k, RVM__AHEAD, n)};
         const char *because = m.from ? make_group(k, layout, &m, vector_math, inlines) : NULL; /* it may never be run */
         *(because ? &k->single : &k->grouped) += m.from != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);

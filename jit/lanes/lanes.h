@@ -8,6 +8,7 @@
  *   order.c      additions whose order counts             adjacent.c   additions side by side
  *   affine.c     addresses that differ by a constant     turned.c     factors of such that stay the same
  *   clears.c     local arrays that are cleared where they are used
+ *   ahead.c      what is prefetched for the group that comes next
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
  *   checks.c     residues and magnitudes that checks leave     log.c      what is kept to be taken back
  *
@@ -33,6 +34,8 @@ enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 #define RVM__LANES "rvm-lanes"
 /* On an instance: the index of a group's first lane is a multiple of lanes, and not negative. */
 #define RVM__ALIGNED "rvm-aligned"
+/* On an instance: they run from the highest on. */
+#define RVM__DOWN "rvm-down"
 /* On an instance: what a group of it changes can be taken back wherever the run ends. */
 #define RVM__TAKES_BACK "rvm-takes-back"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is
@@ -41,6 +44,9 @@ enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 #define RVM__ORDER   "rvm_order."
 /* With its number, a function of the same type but for a number at the end, declared: the first so many lanes of a group. */
 #define RVM__PART "rvm_part."
+/* With its number, a function of the same type, declared, that reads what a whole group of instances from the index on
+ * reads, and changes nothing: prefetches. What it returns means nothing. */
+#define RVM__AHEAD "rvm_ahead."
 
 /* simplify.c: what is called goes where it is called, what is the same in all trips out of loops; instances get the form of
  * which groups are made. Unless `all`, functions but for instances and what these call are left alone. */

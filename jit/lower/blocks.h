@@ -65,7 +65,8 @@ typedef struct rvm__instance {
     uint8_t *array; /* by array: it comes from outside */
     LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
     bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of, */
-    bool met[RVM__MOST_VECTORISED_ARGS];   /* and those of `meets` */
+    bool met[RVM__MOST_VECTORISED_ARGS];   /* those of `meets`, */
+    bool far[RVM__MOST_VECTORISED_ARGS];   /* and those that are far (jit/host/far_wanted.h) */
     const uint8_t *meets; /* of a block within, by array: several of its instances add to an element; NULL: none */
     unsigned n;
     bool nested; /* blocks within it are to be run by several threads */

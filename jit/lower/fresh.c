@@ -3,8 +3,8 @@
  * Each instance of it has a part of its own of such an array: the elements at its index, of which there are few. One that
  * runs alone writes there what they count as before it begins, so that the machine finds them whole wherever it is left. In
  * lanes an instance works on a copy that is its own, from which LLVM makes registers where it can, and stores that at its
- * end: nothing is read, and what is larger than the caches goes past them. What no instance has is written where the
- * block is entered, by the machine. */
+ * end: nothing is read, and what is larger than half of the largest cache goes past them. What no instance has is written
+ * where the block is entered, by the machine. */
 #include "fresh_ir.h"
 #include "builder.h"
 #include "lengths.h"

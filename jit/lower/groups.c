@@ -28,6 +28,12 @@ typedef struct grouping {
     LLVMValueRef asked; /* i32: 0 before it is known whether a group keeps the order, 1 if so, else 2 */
 } grouping;
 
+/* Instances that run as one: those from the lowest on, the last of them in the order of the run. */
+typedef struct span {
+    LLVMValueRef lowest, last, n;
+    bool up, part; /* in which order; of a group */
+} span;
+
 static void say(rvm__build *k, LLVMValueRef f, const char *name, const char *letter) {
     LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(k->context, name, (unsigned)strlen(name), letter, 1));
@@ -40,10 +46,11 @@ static bool is_aligned(const grouping *g) {
 }
 
 /* On the instance: how groups are to be made of it. */
-static void say_how(const grouping *g, LLVMValueRef f) {
+static void say_how(const grouping *g, const span *s, LLVMValueRef f) {
     rvm__build *k = g->o->outer->k;
     say(k, f, RVM__LANES, &"48"[g->lanes > 4]);
     if (is_aligned(g)) say(k, f, RVM__ALIGNED, "1");
+    if (!s->up) say(k, f, RVM__DOWN, "1");
     if (g->order) say(k, f, RVM__ORDERED, &g->order);
     if (!g->o->outer->u->w->unchecked) say(k, f, RVM__TAKES_BACK, "1");
 }
@@ -76,12 +83,6 @@ static LLVMValueRef reduced(const grouping *g, LLVMValueRef out, int which) {
 static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
     rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, counter), by, ""), counter);
 }
-
-/* Instances that run as one: those from the lowest on, the last of them in the order of the run. */
-typedef struct span {
-    LLVMValueRef lowest, last, n;
-    bool part; /* of a group */
-} span;
 
 /* cost: of a whole group. */
 static void count(const grouping *g, const span *s, LLVMValueRef out, LLVMValueRef cost) {
@@ -216,6 +217,33 @@ static LLVMValueRef call_group(const grouping *g, const span *s, LLVMValueRef ou
     return LLVMBuildCall2(k->b, type, function_beside(g, RVM__PART, type), args, n + 1, "");
 }
 
+/* Where a whole group comes next, what is to be prefetched for it is (jit/lanes/ahead.c). */
+static void look_ahead(const grouping *g, const span *s) {
+    enum { INACCESSIBLE = 3 << 2 }; /* of LLVM's memory(): so that what is in registers may stay there */
+    rvm__emit *e = g->o->outer;
+    rvm__build *k = e->k;
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS], lanes = rvm__build_int(k, g->lanes);
+    bool far = false;
+    for (unsigned n = 0; n < g->o->n; n++) far |= g->o->far[n];
+    if (!far || s->part) return;
+    LLVMBasicBlockRef ahead = rvm__block(e, "ahead"), on = rvm__block(e, "on");
+    LLVMValueRef next = s->up ? LLVMBuildAdd(k->b, s->lowest, lanes, "") : LLVMBuildSub(k->b, s->lowest, lanes, "");
+    LLVMValueRef left = s->up ? LLVMBuildSub(k->b, rvm__slot_value(e, g->o->x->to.hi), next, "")
+                              : LLVMBuildSub(k->b, s->lowest, rvm__slot_value(e, g->o->x->to.lo), "");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntUGE, left, lanes, ""), ahead, on);
+    rvm__at(e, ahead);
+    LLVMValueRef f = function_beside(g, RVM__AHEAD, g->o->type);
+    rvm__attribute(k, f, -1, "memory", INACCESSIBLE);
+    rvm__attribute(k, f, -1, "nounwind", 0);
+    memcpy(args, g->o->args, g->o->n * sizeof *args);
+    args[RVM__VECTORISED_INDEX] = next;
+    for (unsigned n = RVM__VECTORISED_OUT; n < RVM__VECTORISED_SUMS + (unsigned)g->o->x->to.shared; n++)
+        if (n != RVM__VECTORISED_INDEX) args[n] = LLVMConstNull(LLVMTypeOf(args[n]));
+    LLVMBuildCall2(k->b, g->o->type, f, args, g->o->n, "");
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+}
+
 /* False: there is none; it goes on with a single instance. */
 static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLVMBasicBlockRef single, LLVMValueRef out,
                       LLVMValueRef cost) {
@@ -227,8 +255,9 @@ static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLV
         return false;
     }
     if (!rvm__declare_instance(g->o, pc)) return false;
-    say_how(g, g->o->function);
+    say_how(g, s, g->o->function);
     if (g->order) ask_for_order(g, pc, single);
+    look_ahead(g, s);
     LLVMBasicBlockRef done = rvm__block(e, "group.done"), adrift = rvm__block(e, "adrift");
     LLVMValueRef choice = LLVMBuildSwitch(k->b, call_group(g, s, out), single, 2);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
@@ -250,7 +279,7 @@ static bool run_whole(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
     rvm__build *k = e->k;
     LLVMValueRef at = rvm__slot_value(e, g->o->x->to.i), others = rvm__build_int(k, g->lanes - 1);
     LLVMValueRef last = up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, "");
-    return run_group(e, g, pc, &(span){up ? at : last, last, rvm__build_int(k, g->lanes), false}, single, out, cost);
+    return run_group(e, g, pc, &(span){up ? at : last, last, rvm__build_int(k, g->lanes), up, false}, single, out, cost);
 }
 
 /* What whole groups leave at the block's end, if LLVM knows how many that are: else a part of a group would be made for
@@ -273,7 +302,7 @@ static void run_rest(rvm__emit *e, const grouping *whole, uint32_t pc, bool up, 
     LLVMBuildCondBr(k->b, LLVMBuildAnd(k->b, begins, has_fuel(&g, cost), ""), some, single);
     rvm__at(e, some);
     if ((g.o = rvm__instance_of(e, pc)))
-        run_group(e, &g, pc, &(span){lowest, up ? highest : lowest, n, true}, single, out, cost);
+        run_group(e, &g, pc, &(span){lowest, up ? highest : lowest, n, up, true}, single, out, cost);
 }
 
 /* Where roles are enforced, instances run together only if it is known that they keep them. */

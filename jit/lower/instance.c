@@ -55,6 +55,13 @@ static bool is_alone(const rvm__instance *o, uint16_t array) {
     return false;
 }
 
+static bool is_far(const rvm__emit *e, uint32_t array) {
+    bool far = false;
+    for (uint32_t k = 0; k < e->f->nparams && k < 64 && e->fn == e->u->w->fn; k++)
+        far |= e->f->params[k].ndim && e->f->params[k].index == array && e->u->w->far >> k & 1;
+    return far;
+}
+
 bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef index) {
     rvm__emit *e = o->outer;
     LLVMValueRef fixed[4] = {e->frame.machine, e->frame.number, out, index};
@@ -68,6 +75,7 @@ bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef inde
         if (o->n < RVM__MOST_VECTORISED_ARGS) {
             o->apart[o->n] = is_alone(o, (uint16_t)k);
             o->met[o->n] = o->meets && o->meets[k];
+            o->far[o->n] = is_far(e, k);
         }
         add(o, rvm__get(e, e->k->ptr, e->frame.array[k].data));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
@@ -75,6 +83,11 @@ bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef inde
         if (e->frame.array[k].magnitude) add(o, rvm__get(e, e->k->ptr, e->frame.array[k].magnitude));
     }
     return o->n <= RVM__MOST_VECTORISED_ARGS;
+}
+
+static void say(const rvm__instance *o, LLVMValueRef f, unsigned param, const char *name) {
+    LLVMAddAttributeAtIndex(f, 1 + param,
+                            LLVMCreateStringAttribute(o->outer->k->context, name, (unsigned)strlen(name), "", 0));
 }
 
 static LLVMValueRef declare(rvm__instance *o) {
@@ -90,13 +103,12 @@ static LLVMValueRef declare(rvm__instance *o) {
     rvm__attribute(k, f, -1, "noinline", 0);
     for (unsigned n = 0; n < o->x->to.shared + 1u; n++) {
         const unsigned at = n ? RVM__VECTORISED_SUMS + n - 1 : RVM__VECTORISED_OUT;
-        LLVMAddAttributeAtIndex(f, 1 + at, LLVMCreateStringAttribute(k->context, RVM__PRIVATE, strlen(RVM__PRIVATE), "", 0));
+        say(o, f, at, RVM__PRIVATE);
     }
     for (unsigned n = 0; n < o->n; n++) {
         if (o->apart[n]) rvm__attribute(k, f, (int)n, "noalias", 0);
-        if (o->met[n])
-            LLVMAddAttributeAtIndex(f, 1 + n,
-                                    LLVMCreateStringAttribute(k->context, RVM__MEETING, strlen(RVM__MEETING), "", 0));
+        if (o->met[n]) say(o, f, n, RVM__MEETING);
+        if (o->far[n]) say(o, f, n, RVM__FAR);
     }
     return f;
 }
