@@ -52,7 +52,7 @@ typedef struct rvm__lengths {
     FIELD(bool, profile)      /* stretches are counted (tally.c): nothing else is left out or charged ahead then */         \
     FIELD(uint64_t, fresh)    /* parameters, by bit, that it writes itself (rvm__native_need) */                            \
     FIELD(uint64_t, streams)  /* of these those that go past the caches */                                                  \
-    FIELD(uint64_t, far)      /* parameters, by bit, that no near cache holds (far_wanted.h) */                             \
+    FIELD(uint64_t, far)      /* parameters, by bit, that near caches need not hold (far_wanted.h) */                       \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
 

@@ -138,6 +138,26 @@ static void prefetch_indices(rvm__group *g, const row *r) {
     }
 }
 
+/* Rows of lanes that are apart: those that stand together come by themselves. */
+static void prefetch_rows(rvm__group *g, const row *r) {
+    enum { TOGETHER = 4096 }; /* bytes */
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef first = of_instance(g, &r->at, 0), last = of_instance(g, &r->at, (int64_t)g->lanes - 1);
+    LLVMBasicBlockRef apart = rvm__group_block(g, "apart"), on = rvm__group_block(g, "on");
+    LLVMValueRef from = LLVMBuildPtrToInt(b, first, g->k->i64, ""), to = LLVMBuildPtrToInt(b, last, g->k->i64, "");
+    LLVMValueRef span = LLVMBuildAdd(b, LLVMBuildSub(b, to, from, ""), rvm__number(g, TOGETHER), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, span, rvm__number(g, 2 * TOGETHER), ""), apart, on);
+    LLVMPositionBuilderAtEnd(b, apart);
+    for (unsigned lane = 0; lane < g->lanes; lane++) {
+        LLVMValueRef at = of_instance(g, &r->at, lane);
+        const int64_t most = r->first + MOST_LINES * LINE;
+        for (int64_t p = r->first; p < r->last && p < most; p += LINE) prefetch(g, at, p);
+        if (r->last < most) prefetch(g, at, r->last);
+    }
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, on);
+}
+
 bool rvm__make_ahead(rvm__group *g) {
     LLVMBuilderRef b = g->k->b;
     row rows[MOST_ROWS];
@@ -152,13 +172,7 @@ bool rvm__make_ahead(rvm__group *g) {
     LLVMSetLinkage(g->to, LLVMInternalLinkage);
     LLVMPositionBuilderAtEnd(b, rvm__group_block(g, "entry"));
     for (unsigned k = 0; k < n; k++) prefetch_indices(g, &rows[k]);
-    for (unsigned k = 0; k < n; k++)
-        for (unsigned lane = 0; lane < g->lanes; lane++) {
-            LLVMValueRef at = of_instance(g, &rows[k].at, lane);
-            const int64_t most = rows[k].first + MOST_LINES * LINE;
-            for (int64_t p = rows[k].first; p < rows[k].last && p < most; p += LINE) prefetch(g, at, p);
-            if (rows[k].last < most) prefetch(g, at, rows[k].last);
-        }
+    for (unsigned k = 0; k < n; k++) prefetch_rows(g, &rows[k]);
     LLVMBuildRet(b, LLVMConstNull(g->k->i32));
     return true;
 }
