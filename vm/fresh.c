@@ -5,6 +5,7 @@
 
 #include "cells.h"
 #include "native.h"
+#include "parts.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -134,42 +135,11 @@ rvm_status rvm__fresh_write_now(rvm_machine *m, uint64_t but) {
 
 /* ---- what native code wrote ---- */
 
-/* Elements of which that index lies from lo up to hi. */
-static void fill_slices(const rvm_arg *a, unsigned dimension, int64_t lo, int64_t hi) {
-    rvm_arg part = *a;
-    if (lo >= hi) return;
-    part.shape[dimension] = hi - lo;
-    part.data = (rvm_value *)a->data + lo * a->stride[dimension];
-    rvm__fresh_fill(&part, false, rvm__sum_start(a->type));
-}
-
-/* Of the row q of so many instances, those from lo up to hi. */
-static void fill_row_of(const rvm_arg *a, const rvm__first_block *b, int64_t q, int64_t lo, int64_t hi) {
-    rvm_arg row = *a;
-    row.shape[b->dimension] = 1;
-    row.data = (rvm_value *)a->data + q * a->stride[b->dimension];
-    fill_slices(&row, b->within, lo, hi);
-}
-
-/* Instances whose elements there are. */
-static int64_t instances_of(const rvm_arg *a, const rvm__first_block *b) {
-    return a->shape[b->dimension] * (b->within < RVM_MAX_DIMS ? a->shape[b->within] : 1);
-}
-
 /* Elements of the instances from lo up to hi. */
 static void fill_parts(const rvm_arg *a, const rvm__first_block *b, int64_t lo, int64_t hi) {
-    const int64_t all = instances_of(a, b), n = b->within < RVM_MAX_DIMS ? a->shape[b->within] : 1;
-    if (lo < 0) lo = 0;
-    if (hi > all) hi = all;
-    if (lo >= hi) return;
-    int64_t first = lo / n, last = hi / n;
-    if (first == last) {
-        fill_row_of(a, b, first, lo % n, hi % n);
-        return;
-    }
-    if (lo % n) fill_row_of(a, b, first++, lo % n, n);
-    fill_slices(a, b->dimension, first, last);
-    if (hi % n) fill_row_of(a, b, last, 0, hi % n);
+    rvm_arg part[RVM__MOST_PARTS];
+    const unsigned n = rvm__parts(a, b, lo, hi, part);
+    for (unsigned k = 0; k < n; k++) rvm__fresh_fill(&part[k], false, rvm__sum_start(a->type));
 }
 
 void rvm__fresh_outside(rvm_machine *m, uint32_t k, char *data, int64_t lo, int64_t hi) {
@@ -179,7 +149,7 @@ void rvm__fresh_outside(rvm_machine *m, uint32_t k, char *data, int64_t lo, int6
     if (!rvm__first_block_of(m->p, f, k, &b)) return;
     a.data = data;
     fill_parts(&a, &b, 0, lo);
-    fill_parts(&a, &b, hi > lo ? hi : lo, instances_of(&a, &b));
+    fill_parts(&a, &b, hi > lo ? hi : lo, rvm__parts_count(&a, &b));
 }
 
 /* The run stands in frame 0 at an instruction; an instance that stands before its first one has written nothing. */

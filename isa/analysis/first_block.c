@@ -111,11 +111,9 @@ static bool find_part(const search *s, const rvm__accesses *a, rvm__first_block 
     return true;
 }
 
-bool rvm__first_block_of(const rvm_program *p, const rvm_function *f, uint32_t k, rvm__first_block *out) {
-    search s = {.p = p, .f = f, .param = &f->params[k]};
+bool rvm__own_parts_of(const rvm_program *p, const rvm_function *f, uint32_t k, uint32_t par, rvm__first_block *out) {
+    search s = {.p = p, .f = f, .param = &f->params[k], .par = par};
     bool any = false;
-    s.par = s.param->ndim ? block_of_first(p, f, s.param->index) : 0;
-    if (!s.par || !is_passed_once(f, s.par)) return false;
     s.index = rvm__places(f, &f->code[s.par])->slot;
     RVM__EACH_INSN_IN(x, f, s.par + 1, f->code[s.par].target)
         RVM__EACH_ACCESS(a, p, f, x.in) {
@@ -129,4 +127,9 @@ bool rvm__first_block_of(const rvm_program *p, const rvm_function *f, uint32_t k
             any = true;
         }
     return any;
+}
+
+bool rvm__first_block_of(const rvm_program *p, const rvm_function *f, uint32_t k, rvm__first_block *out) {
+    const uint32_t par = f->params[k].ndim ? block_of_first(p, f, f->params[k].index) : 0;
+    return par && is_passed_once(f, par) && rvm__own_parts_of(p, f, k, par, out);
 }

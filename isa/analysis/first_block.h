@@ -21,6 +21,9 @@ static inline bool rvm__is_within_part(const rvm__first_block *b, int d) {
     return d != b->dimension && d != b->within;
 }
 
+/* Of parameter k of a verified function and the block at par, whether or not it is the first: of elements and views that the
+ * block touches. False: each instance has no such part, or the block does not touch it. */
+bool rvm__own_parts_of(const rvm_program *p, const rvm_function *f, uint32_t k, uint32_t par, rvm__first_block *out);
 /* Of parameter k of a verified function, going up the text; false: there is no such block. */
 bool rvm__first_block_of(const rvm_program *p, const rvm_function *f, uint32_t k, rvm__first_block *out);
 

@@ -6,7 +6,8 @@
  *
  * What several instances add into in an array goes into a copy that each chunk has: where elements gain chunk by chunk, with
  * fast math and on i64 everywhere. Of an array
- * that is only read, and has few elements for what there is to do, each helper reads a copy. */
+ * that is only read, and has few elements for what there is to do, each helper reads a copy. What instances change for
+ * themselves, and discard what going back would need, is saved while a chunk runs. */
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
@@ -229,9 +230,11 @@ static LLVMValueRef is_dense(rvm__emit *e, uint16_t array, LLVMValueRef *n) {
     return good;
 }
 
-/* Elements of arrays that threads copy: that gain chunk by chunk anyway, and others; or NULL. */
+/* Elements of arrays that threads copy: that gain chunk by chunk anyway, and others; of an instance, that are saved; or
+ * NULL.
+ */
 typedef struct copied {
-    LLVMValueRef summed, others;
+    LLVMValueRef summed, others, saved;
 } copied;
 
 /* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements. */
@@ -244,6 +247,13 @@ static LLVMValueRef is_simple(rvm__emit *e, const rvm__plan *p, uint16_t array, 
     return good;
 }
 
+static LLVMValueRef elements_of_part(rvm__emit *e, const rvm__plan *p, uint16_t array) {
+    LLVMValueRef n = rvm__build_int(e->k, 1);
+    for (int d = 0; d < e->f->arrays[array].ndim; d++)
+        if (rvm__is_within_part(&p->own[array], d)) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
+    return n;
+}
+
 static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef good, LLVMValueRef n, uint64_t most) {
     return n ? both(e, good, LLVMBuildICmp(e->k->b, LLVMIntULE, n, rvm__build_int(e->k, (int64_t)most), "")) : good;
 }
@@ -254,6 +264,7 @@ static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, c
     const uint64_t least = WORTH / p->work > RVM__CHUNK ? WORTH / p->work : RVM__CHUNK;
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), "");
     good = at_most(e, good, elements->others, p->work * (RVM__CHUNK / 16));
+    good = at_most(e, good, elements->saved, p->work < MOST_SUMMED / RVM__CHUNK ? p->work : MOST_SUMMED / RVM__CHUNK);
     return at_most(e, good, elements->summed, MOST_SUMMED);
 }
 
@@ -271,8 +282,13 @@ static LLVMValueRef may_run(rvm__emit *e, const rvm__plan *p, copied *elements) 
     rvm__build *k = e->k;
     LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, threads)));
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntNE, threads, rvm__build_int(k, 0), "");
-    *elements = (copied){NULL, NULL};
-    for (uint32_t n = 0; n < p->narrays; n++) good = both(e, good, is_simple(e, p, p->arrays[n], elements));
+    *elements = (copied){NULL, NULL, NULL};
+    for (uint32_t n = 0; n < p->narrays; n++) {
+        good = both(e, good, is_simple(e, p, p->arrays[n], elements));
+        if (!(p->bits[p->arrays[n]] & RVM__SAVED)) continue;
+        LLVMValueRef one = elements_of_part(e, p, p->arrays[n]);
+        elements->saved = elements->saved ? LLVMBuildAdd(k->b, elements->saved, one, "") : one;
+    }
     return good;
 }
 
@@ -340,6 +356,21 @@ static LLVMValueRef write_copies(rvm__emit *e, const rvm__plan *p, uint64_t *n) 
     return to;
 }
 
+static LLVMValueRef write_saves(rvm__emit *e, const rvm__plan *p, uint64_t *n) {
+    LLVMValueRef to = list(e, p->narrays, sizeof(rvm__native_save), "saves");
+    *n = 0;
+    for (uint32_t k = 0; k < p->narrays; k++) {
+        const rvm__first_block *own = &p->own[p->arrays[k]];
+        if (!(p->bits[p->arrays[k]] & RVM__SAVED)) continue;
+        LLVMValueRef save = rvm__member(e, to, (*n)++ * sizeof(rvm__native_save));
+        const int64_t is[4] = {k, e->f->arrays[p->arrays[k]].ndim, own->dimension, own->within};
+        const size_t at[4] = {offsetof(rvm__native_save, view), offsetof(rvm__native_save, ndim),
+                              offsetof(rvm__native_save, dimension), offsetof(rvm__native_save, within)};
+        for (int i = 0; i < 4; i++) rvm__put_at(e, rvm__build_int(e->k, is[i]), rvm__member(e, save, at[i]));
+    }
+    return to;
+}
+
 static LLVMValueRef write_marks(rvm__emit *e, const rvm__plan *p, uint64_t *n) {
     LLVMValueRef to = list(e, p->narrays, sizeof(double *), "marks");
     *n = 0;
@@ -384,7 +415,7 @@ static LLVMValueRef write_job(rvm__emit *e, const rvm__plan *p, const rvm_insn *
     LLVMValueRef none = LLVMConstNull(k->ptr), back = none;
     LLVMValueRef there = w->threads ? entry_of(e, p, e->control.pc, dir) : none;
     LLVMValueRef job = list(e, 1, sizeof(rvm__native_job), "job");
-    uint64_t ncopies, nmarks;
+    uint64_t ncopies, nmarks, nsaves;
     if (w->threads && p->undone) back = entry_of(e, p, in->target, -dir);
     if (!there || !back) return NULL;
 #define PUT(name, value) rvm__put_at(e, value, rvm__member(e, job, offsetof(rvm__native_job, name)))
@@ -407,6 +438,8 @@ static LLVMValueRef write_job(rvm__emit *e, const rvm__plan *p, const rvm_insn *
     PUT(sums, sums);
     PUT(copies, write_copies(e, p, &ncopies));
     PUT(ncopies, rvm__build_int(k, (int64_t)ncopies));
+    PUT(saves, write_saves(e, p, &nsaves));
+    PUT(nsaves, rvm__build_int(k, (int64_t)nsaves));
     PUT(marks, write_marks(e, p, &nmarks));
     PUT(nmarks, rvm__build_int(k, (int64_t)nmarks));
     PUT(registers, write_registers(e, p));

@@ -66,6 +66,33 @@ static bool is_alone(const rvm__emit *e, const rvm__plan *p, uint32_t array) {
     return true;
 }
 
+/* Whether each instance has a part of the array for itself. */
+static bool find_own(const rvm__emit *e, const rvm__plan *p, uint32_t array) {
+    for (uint32_t k = 0; k < e->f->nparams && e->apart; k++)
+        if (e->f->params[k].ndim && e->f->params[k].index == array)
+            return rvm__own_parts_of(e->u->p, e->f, k, p->par, &p->own[array]);
+    return false;
+}
+
+/* Whether the block begins with nothing there, and instances that it did not get to count as that again. */
+static bool is_fresh(const rvm__emit *e, const rvm__plan *p, uint32_t array) {
+    return e->fresh && e->u->fresh[array].block.par == p->par && e->control.context && e->control.context->dir > 0;
+}
+
+static bool is_changed(const rvm__plan *p, uint32_t array) {
+    return (p->bits[array] & RVM__BITS_OWN) > RVM__BITS_READ && !(p->bits[array] & RVM__COPIED);
+}
+
+/* Arrays that instances change in place: what is discarded cannot be taken back, but what is kept before. */
+static void keep_changed(const rvm__emit *e, rvm__plan *p) {
+    bool all = true;
+    for (uint32_t k = 0; k < e->f->narrays; k++) all &= !is_changed(p, k) || find_own(e, p, k);
+    if (!all) p->serial = "it could not be taken back: what it overwrites is discarded";
+    for (uint32_t k = 0; k < e->f->narrays && all; k++)
+        if (is_changed(p, k) && !is_fresh(e, p, k)) p->bits[k] |= RVM__SAVED;
+    p->undone = !all;
+}
+
 /* What becomes of arrays that are changed. */
 static void use_arrays(const rvm__emit *e, rvm__plan *p) {
     const bool sums = e->f->code[p->par].facts & RVM_FACT_SUMS || !e->apart;
@@ -74,7 +101,7 @@ static void use_arrays(const rvm__emit *e, rvm__plan *p) {
         const unsigned bits = p->bits[k] & RVM__BITS_OWN;
         if (bits == RVM__BITS_READ) p->bits[k] |= RVM__SHARED_READ;
         p->meets |= p->bits[k] & RVM__MEETS && bits == RVM__BITS_OWN;
-        if (bits != RVM__BITS_ACC || !sums) {
+        if (bits != RVM__BITS_ACC || !sums || (!(p->bits[k] & RVM__SUMMED) && find_own(e, p, k))) {
             p->undone |= bits > RVM__BITS_READ;
             continue;
         }
@@ -85,7 +112,7 @@ static void use_arrays(const rvm__emit *e, rvm__plan *p) {
         else if (!is_alone(e, p, k))
             p->serial = "its instances add into arrays that may overlap, in their order unless math is fast";
     }
-    if (p->undone && p->lost) p->serial = "it could not be taken back: what it overwrites is discarded";
+    if (p->undone && p->lost) keep_changed(e, p);
 }
 
 static void list_used(const rvm__emit *e, rvm__plan *p) {
@@ -111,7 +138,8 @@ const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc) {
     if (!p || !inner) return NULL;
     p->bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     p->base = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->base);
-    if (!p->bits || !p->base) return NULL;
+    p->own = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->own);
+    if (!p->bits || !p->base || !p->own) return NULL;
     p->par = pc < other ? pc : other;
     p->guarded = e->code->x[p->par].flags & X_GUARD;
     if (!p->guarded && is_guarded(e, p->par)) refuse(p, "roles in it are not proved");

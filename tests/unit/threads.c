@@ -189,6 +189,36 @@ static const char text[] =
     "        w[i] -= x[i]\n"
     "    end\n"
     "end\n"
+    "fn mixed(h: real[m], v: real[n, 2], y: i64[n], x: real[n], stop: real)\n" /* own elements beside shared ones */
+    "    parallel i in 0..n\n"
+    "        compute\n"
+    "            let go = x[i] != stop\n"
+    "            assert go\n"
+    "        do\n"
+    "            v[i, 1] += 2 * x[i]\n"
+    "            for j in 0..m\n"
+    "                h[j] += x[i] * real(j) + sin(x[i])\n"
+    "                v[i, 0] += x[i]\n"
+    "            end\n"
+    "            y[i] ^= i64(x[i])\n"
+    "        undo\n"
+    "    end\n"
+    "end\n"
+    "fn lost(h: real[m], v: real[n, 2], w: real[2, 626, 8], z: real[2, n], s: real, x: real[n], stop: real)\n" /* what was
+                                                                                                                  there */
+    "    parallel i in 0..n\n"
+    "        v[i, 0] += sin(x[i])\n"
+    "        set v[i, 1] = exp(x[i] / 300)\n"
+    "        set w[0, i // 8, i % 8] = x[i] ^ 2\n"
+    "        z[1, i] += cos(x[i])\n"
+    "        for j in 0..m\n"
+    "            h[j] += sin(x[i] + real(j))\n"
+    "        end\n"
+    "        s += real(1 // i64(x[i] != stop))\n"
+    "        z[0, i] *= 2 + x[i] ^ 2\n"
+    "        w[1, i // 8, i % 8] += w[0, i // 8, i % 8]\n"
+    "    end\n"
+    "end\n"
     "fn spin(y: i64[n], m: i64)\n"
     "    parallel i in 0..n\n"
     "        for k in 0..m\n"
@@ -215,6 +245,13 @@ static void teardown(void) {
 
 TestSuite(threads, .init = setup, .fini = teardown);
 
+static unsigned blocks, in_threads; /* of the code that was compiled, or found, last */
+
+static void on_notice(void *userdata, const rvm_jit_notice *n) {
+    (void)userdata;
+    blocks = n->blocks, in_threads = n->in_threads;
+}
+
 /* Skips the test where there is no native code. */
 static rvm_jit *open_jit(unsigned threads, bool fast) {
     rvm_jit_options o = rvm_jit_options_default();
@@ -223,6 +260,7 @@ static rvm_jit *open_jit(unsigned threads, bool fast) {
     o.tiers = false;
     o.threads = threads;
     o.fast_math = fast;
+    o.notice = on_notice;
     if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
     return j;
 }
@@ -315,6 +353,14 @@ Test(threads, whole_numbers_into_elements) {
     check("histogram", -1, false);
 }
 
+Test(threads, own_and_shared_elements) {
+    check("mixed", -1, false);
+    check("mixed", -1, true);
+    check("mixed", 3000, false);
+    check("mixed", 256, true);
+    cr_expect(blocks == 1 && in_threads == 1, "%u of %u", in_threads, blocks);
+}
+
 Test(threads, into_elements) {
     check("shared", -1, false);
     check("shared", -1, true);
@@ -323,34 +369,46 @@ Test(threads, into_elements) {
     check("gather", -1, false);
 }
 
-/* What cannot turn back leaves dead code out, but in chunks that may be taken back. */
-static args run_one_way(unsigned threads, double fails_at) {
+/* What cannot turn back, which is told by `back`; instance fails_at fails. */
+static args run_one_way(const char *function, unsigned threads, double fails_at, rvm_status back) {
     rvm_jit *j = open_jit(threads, false);
-    args a = arguments("fading", 1e6);
+    args a = arguments(function, 1e6);
+    const int64_t fn = rvm_program_find(program, function);
     rvm_options o = rvm_options_default();
     rvm_machine *m = NULL;
-    if (fails_at >= 0) arg_value(&a.a[2], (size_t)fails_at)->f = 1e6;
+    if (fails_at >= 0) arg_value(&a.a[args_find(program, fn, "x")], (size_t)fails_at)->f = 1e6;
     o.unchecked = true;
     o.trust = true;
     o.trail = RVM_TRAIL_OFF;
     cr_assert(!rvm_machine_new(program, &o, &m, &e) && !rvm_jit_attach(j, m, &e));
-    const rvm_status st = rvm_call(m, rvm_program_find(program, "fading"), a.a, a.n, &e);
+    const rvm_status st = rvm_call(m, fn, a.a, a.n, &e);
     cr_assert(st == (fails_at < 0 ? RVM_OK : RVM_ERR_DOMAIN), "%d: %s", st, e.message);
-    if (st) cr_assert(rvm_machine_backward(m, &e) == RVM_ERR_UNSUPPORTED, "%u threads", threads);
+    if (st) cr_assert(rvm_machine_backward(m, &e) == back, "%s, %u threads: %s", function, threads, e.message);
     rvm_machine_free(m);
     rvm_jit_free(j);
     return a;
 }
 
-Test(threads, one_way) {
+static void check_one_way(const char *function, rvm_status back) {
     static const double fails_at[] = {-1, 0, 1500, 3000, 5000};
     for (size_t k = 0; k < sizeof fails_at / sizeof *fails_at; k++) {
-        args a = run_one_way(1, fails_at[k]), b = run_one_way(4, fails_at[k]);
-        cr_assert(args_agree(&rep, "fading", program, rvm_program_find(program, "fading"), &a, &b, COMPARE_BITS, 0),
+        args a = run_one_way(function, 1, fails_at[k], back), b = run_one_way(function, 4, fails_at[k], back);
+        cr_assert(args_agree(&rep, function, program, rvm_program_find(program, function), &a, &b, COMPARE_BITS, 0),
                   "fails at %g", fails_at[k]);
         args_free(&a);
         args_free(&b);
     }
+}
+
+/* Dead code is left out, but in chunks that may be taken back. */
+Test(threads, one_way) {
+    check_one_way("fading", RVM_ERR_UNSUPPORTED);
+}
+
+/* What instances change for themselves is kept while a chunk runs. */
+Test(threads, saved) {
+    check_one_way("lost", RVM_ERR_TRAIL);
+    cr_expect(blocks == 1 && in_threads == 1, "%u of %u", in_threads, blocks);
 }
 
 /* An allocator that gives nothing to helpers: the same bits. */

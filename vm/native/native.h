@@ -107,6 +107,12 @@ typedef struct rvm__native_copy {
     double *held;  /* its largest magnitude; NULL: none is kept */
 } rvm__native_copy;
 
+/* An array that instances change, each in a part of its own (isa/analysis/first_block.h), of which each chunk keeps what it
+ * changes (copies.h). */
+typedef struct rvm__native_save {
+    uint64_t view, ndim, dimension, within;
+} rvm__native_save;
+
 typedef struct rvm__native_job rvm__native_job;
 /* In a worker: runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it took a side
  * exit before one of them was through, and its frames stand in w. */
@@ -224,6 +230,8 @@ struct rvm__native_job {
     rvm__native_sum *sums;
     double *const *marks; /* largest magnitudes of arrays, NULL: none; those of a chunk are `held` behind its sums */
     const rvm__native_copy *copies;
+    uint64_t nsaves;
+    const rvm__native_save *saves;
     const rvm_value *registers; /* of the surroundings, those that are read */
     const rvm__native_view *views;
 };

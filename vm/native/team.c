@@ -9,7 +9,7 @@
  * sums, counts and what fails depend on no thread. A chunk that fails, is cancelled or finds no fuel left ends the work: it
  * and what was begun behind it is taken back, and the caller goes on with it in its own thread, where it fails as it would
  * in one thread. What a chunk did is taken back by native code of the other direction; the interpreter goes back from the
- * middle of an instance to its begin.
+ * middle of an instance to its begin. Or what it changes was kept before it began (copies.h).
  *
  * All here but the machines of workers and the results that they work on is under the lock. */
 #include <fenv.h>
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "c_stack.h"
+#include "copies.h"
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
@@ -32,7 +33,7 @@ typedef struct result {
     enum result_state state;
     rvm__native counts;
     rvm__native_sum *sums;
-    rvm_value **copies;
+    rvm_value **copies, *saved;
     rvm_residue residues[RVM_RESIDUES];
     size_t local; /* bytes of local arrays, at most */
 } result;
@@ -150,10 +151,11 @@ static void clear(rvm_machine *w) {
     w->store.nstack = w->store.nguards = 0;
 }
 
-/* Whole instances; false: they could not be. */
+/* Whole instances, the chunk's where they were saved; false: they could not be. */
 static bool take_back(const team *t, worker *self, result *r, uint64_t first, uint64_t last) {
     rvm__native n = {.limit = INT64_MAX};
     if (!self->w->store.outside_arrays) self->w->store.outside_used = 0;
+    rvm__saved_give(t->job, first, last, r->saved);
     return !t->job->back || t->job->back(self->w, &n, t->job, first, last, r->sums, r->copies) == 0;
 }
 
@@ -181,9 +183,10 @@ static bool begin_again(const team *t, rvm_machine *w, uint64_t *k) {
     return !status && w->run.pc == begin && w->store.nframes == frames;
 }
 
-/* The chunk that begins with instance `first` took a side exit. */
-static bool undo(const team *t, worker *self, result *r, uint64_t first) {
+/* The chunk of these instances took a side exit. */
+static bool undo(const team *t, worker *self, result *r, uint64_t first, uint64_t last) {
     uint64_t k = first;
+    rvm__saved_give(t->job, first, last, r->saved);
     bool good = !t->job->back || begin_again(t, self->w, &k);
     if (good && k != first) good = take_back(t, self, r, t->job->ascending ? k - 1 : k + 1, first);
     clear(self->w);
@@ -213,12 +216,6 @@ static bool make_own(const team *t, worker *self) {
     return true;
 }
 
-/* What adds nothing: on floating numbers that is -0. */
-static void begin_copy(rvm_value *to, const rvm__native_copy *c) {
-    const rvm_value nothing = {.f = rvm__is_floating((rvm_type)c->type) ? -0.0 : 0.0};
-    for (uint64_t k = 0; k < c->n; k++) to[k] = nothing;
-}
-
 /* The caller reads the arrays themselves. */
 static void give_copies(const team *t, worker *self, result *r) {
     if (!self->caller && self->copied != t->jobs) {
@@ -229,7 +226,7 @@ static void give_copies(const team *t, worker *self, result *r) {
     for (uint64_t k = 0; k < t->job->ncopies; k++) {
         const rvm__native_copy *c = &t->job->copies[k];
         if (!c->read)
-            begin_copy(r->copies[k], c);
+            rvm__copy_begin(r->copies[k], c);
         else
             r->copies[k] = at && c->n ? (rvm_value *)(void *)at : c->to;
         if (at) at += room_of(c);
@@ -244,6 +241,7 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     self->late = 0;
     if (!w || (!self->caller && !rvm__c_stack_has(t->m->jit.c_frames)) || !set_up(t, w)) return false;
     give_copies(t, self, r);
+    rvm__saved_take(t->job, first, last, r->saved);
     r->counts = (rvm__native){.limit = self->fuel < PERIOD ? self->fuel : PERIOD,
                               .fuel = self->fuel,
                               .asked = __atomic_load_n(&t->asked, __ATOMIC_RELAXED)};
@@ -256,7 +254,7 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
         return false;
     }
     if (exited) {
-        if (!undo(t, self, r, first)) *lost = RVM_ERR_NOT_RESTORABLE;
+        if (!undo(t, self, r, first, last)) *lost = RVM_ERR_NOT_RESTORABLE;
         return false;
     }
     memcpy(r->residues, w->stats.residues, sizeof r->residues);
@@ -329,20 +327,6 @@ static bool merge_sums(const team *t, const result *r) {
     return true;
 }
 
-static void merge_copies(const team *t, const result *r) {
-    int overflow = 0;
-    for (uint64_t k = 0; k < t->job->ncopies; k++) {
-        const rvm__native_copy *c = &t->job->copies[k];
-        const rvm_value *from = r->copies[k];
-        if (c->read) continue;
-        if (c->type == RVM_F64)
-            for (uint64_t i = 0; i < c->n; i++) c->to[i].f += from[i].f;
-        else
-            for (uint64_t i = 0; i < c->n; i++) c->to[i] = rvm__block_plus((rvm_type)c->type, c->to[i], from[i], &overflow);
-        for (uint64_t i = 0; c->held && i < c->n; i++) *c->held = fmax(*c->held, fabs(c->to[i].f));
-    }
-}
-
 static void merge_counts(const team *t, const result *r) {
     rvm_machine *m = t->m;
     t->n->charged += r->counts.charged;
@@ -369,7 +353,7 @@ static void merge(team *t) {
         bool good = has_fuel(t, r);
         pthread_mutex_unlock(&t->lock);
         good = good && merge_sums(t, r);
-        if (good) merge_copies(t, r);
+        if (good) rvm__copies_add(t->job, r->copies);
         pthread_mutex_lock(&t->lock);
         if (!good) {
             t->end = t->merged;
@@ -528,11 +512,12 @@ static uint64_t room_of_copy(const rvm__native_copy *c) {
 }
 
 /* Results for a job, free, in one block:
- *     results | for each: sums, marks | for each: addresses of copies | for each: copies */
+ *     results | for each: sums, marks | for each: addresses of copies | for each: copies, what is saved */
 static bool set_results(team *t, const rvm__native_job *job) {
-    uint64_t elements = 0;
+    const uint64_t saved = rvm__saved_room(job);
+    uint64_t elements = saved;
     for (uint64_t k = 0; k < job->ncopies; k++) elements += room_of_copy(&job->copies[k]);
-    if (elements > SIZE_MAX / 64 / t->nresults) return false;
+    if (saved == UINT64_MAX || elements > SIZE_MAX / 64 / t->nresults) return false;
     const uint64_t nsums = job->nsums + job->nmarks;
     const size_t each =
         sizeof(result) + nsums * sizeof(rvm__native_sum) + job->ncopies * sizeof(void *) + elements * sizeof(rvm_value);
@@ -557,6 +542,8 @@ static bool set_results(team *t, const rvm__native_job *job) {
             t->results[k].copies[i] = at;
             at += room_of_copy(&job->copies[i]);
         }
+        t->results[k].saved = at;
+        at += saved;
     }
     return true;
 }
