@@ -5,7 +5,7 @@
 
 #include "cells.h"
 #include "native.h"
-#include "parts.h"
+#include "own_parts.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>

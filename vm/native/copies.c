@@ -3,7 +3,7 @@
 
 #include "cells.h"
 #include "out_of_line.h"
-#include "parts.h"
+#include "own_parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* parts.c: see parts.h. */
-#include "parts.h"
+/* own_parts.c: see own_parts.h. */
+#include "own_parts.h"
 
 #include "machine.h"
 

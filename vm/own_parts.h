@@ -1,6 +1,6 @@
-/* parts.h: the elements of an array that instances of a parallel block have for themselves (isa/analysis/first_block.h). */
-#ifndef RVM_PARTS_H
-#define RVM_PARTS_H
+/* own_parts.h: the elements of an array that instances of a parallel block have for themselves (isa/analysis/first_block.h). */
+#ifndef RVM_OWN_PARTS_H
+#define RVM_OWN_PARTS_H
 
 #include "first_block.h"
 #include "rvm.h"
