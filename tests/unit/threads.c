@@ -209,6 +209,10 @@ static const char text[] =
     "    parallel i in 0..n\n"
     "        v[i, 0] += sin(x[i])\n"
     "        set v[i, 1] = exp(x[i] / 300)\n"
+    "        let long = i64(x[i] == stop) * 100000\n" /* so that others are done with chunks behind */
+    "        for k in 0..long\n"
+    "            s += real(k)\n"
+    "        end\n"
     "        set w[0, i // 8, i % 8] = x[i] ^ 2\n"
     "        z[1, i] += cos(x[i])\n"
     "        for j in 0..m\n"
