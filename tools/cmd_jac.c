@@ -369,10 +369,11 @@ static rvm_status check_forms(tool *t) {
 
 /* ---- jac ---- */
 
-/* One sweep of the interpreter against a run for each column or row, which native code does some twenty times as fast. */
-static bool is_for_sweep(const answer *a) {
+/* One sweep of the interpreter against a run for each column or row, which native code does some twenty times as fast, but
+ * which tells of no entry whether it may be other than 0. */
+static bool is_for_sweep(const tool *t, const answer *a) {
     enum { MOST_RUNS = 64 };
-    return is_large(a) && a->nrows > MOST_RUNS && a->ncolumns > MOST_RUNS;
+    return is_sparse(t) || (is_large(a) && a->nrows > MOST_RUNS && a->ncolumns > MOST_RUNS);
 }
 
 static rvm_status find_jacobian(tool *t, answer *a, const rvm_derivative_spec *q) {
@@ -402,7 +403,7 @@ static rvm_status whole_jacobian(tool *t, answer *a, const rvm_derivative_spec *
 }
 
 static rvm_status jacobian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
-    const bool found = !t->o.pattern && !is_dense(t) && method == RVM_AUTO && is_for_sweep(a);
+    const bool found = !t->o.pattern && !is_dense(t) && method == RVM_AUTO && is_for_sweep(t, a);
     rvm_status st = found ? find_jacobian(t, a, q) : whole_jacobian(t, a, q, method);
     if (found && st == RVM_ERR_UNSUPPORTED) st = whole_jacobian(t, a, q, method);
     if (!st && !a->pattern.row_start && !is_dense(t) && (is_sparse(t) || is_large(a))) st = drop_zeros(t, a, is_sparse(t));
@@ -488,7 +489,7 @@ static rvm_status hessian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_
     rvm_status st = one_number(t, a, q);
     if (st) return st;
     a->nrows = a->ncolumns;
-    const bool found = !is_dense(t) && method != RVM_BY_HVP && a->ncolumns > MOST_COLUMNS;
+    const bool found = !is_dense(t) && method != RVM_BY_HVP && (is_sparse(t) || a->ncolumns > MOST_COLUMNS);
     st = found ? find_hessian(t, a, q) : whole_hessian(t, a, q, method);
     if (found && st == RVM_ERR_UNSUPPORTED) st = whole_hessian(t, a, q, method);
     if (!st && !a->pattern.row_start && !is_dense(t) && (is_sparse(t) || is_large(a))) st = drop_zeros(t, a, is_sparse(t));

@@ -76,6 +76,8 @@ rvm_status files_check_output(tool *t, const char *path) {
     }
     if (t->o.record && same_file(path, t->o.record))
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --record: name another file to write to", path);
+    if (t->o.pattern && same_file(path, t->o.pattern))
+        return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --pattern: name another file to write to", path);
     if (t->o.graph && same_file(path, t->o.graph))
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --graph: name another file to write to", path);
     if (t->o.list && same_file(path, t->o.list))
