@@ -1,6 +1,7 @@
 /* activity.c: which places depend on the active parameters. See activity.h. */
 #include "activity.h"
 #include "accesses.h"
+#include "builder.h"
 #include "solver.h"
 #include "sites.h"
 
@@ -45,13 +46,49 @@ static uint8_t *mark_of_site(const walk *w, uint32_t fn, const rvm_insn *in) {
     return site < 0 ? NULL : &w->a->at_site[rvm__sites_find(w->a->sites, w->a->nsites, site)];
 }
 
+/* ---- what is only printed ---- */
+
+static bool is_shown(const walk *w, uint32_t fn, const rvm_place *q) {
+    return q->kind == RVM_PLACE_SLOT && w->a->shown[w->a->at[fn] + rvm__web_of(&w->p->functions[fn], q)];
+}
+
+/* Whether the instruction does no more with what it reads than to show it. */
+static bool only_shows(const walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *q) {
+    if (in->op == RVM_OP_let || in->op == RVM_OP_unlet) return is_shown(w, fn, q);
+    return rvm__is_call(in) && in->op != RVM_OP_calli && rvm__print_text(w->p, in->target);
+}
+
+/* What is used otherwise is not only shown; whether that is new of some. */
+static bool use_otherwise(void *userdata, uint32_t fn) {
+    walk *w = userdata;
+    const rvm_function *f = &w->p->functions[fn];
+    w->grew = false;
+    RVM__EACH_INSN(x, f) {
+        const bool appears = x.in->op == RVM_OP_let || x.in->op == RVM_OP_unlet;
+        for (uint32_t k = only_shows(w, fn, x.in, x.q) ? x.in->nplaces : appears; k < x.in->nplaces; k++) {
+            if (!is_shown(w, fn, &x.q[k]) || x.q[k].slot >= f->nregs) continue;
+            w->a->shown[w->a->at[fn] + rvm__web_of(f, &x.q[k])] = 0;
+            w->grew = true;
+        }
+    }
+    return w->grew;
+}
+
+/* The largest set of places that nothing reads but a print, and what gives such their values. */
+static void find_shown(walk *w, uint32_t fn) {
+    const rvm_function *f = &w->p->functions[fn];
+    RVM__EACH_INSN(x, f)
+        if (x.in->op == RVM_OP_let && x.q->kind == RVM_PLACE_SLOT) w->a->shown[w->a->at[fn] + rvm__web_of(f, x.q)] = 1;
+    while (use_otherwise(w, fn)) {}
+}
+
 static void visit_places(walk *w, uint32_t fn, const rvm_insn *in) {
     const rvm_function *f = &w->p->functions[fn];
     const bool stack = rvm__op_on_stack((rvm_op)in->op);
     uint8_t *site = mark_of_site(w, fn, in), any = stack ? w->a->stack : site && *site;
     RVM__EACH_ACCESS(a, w->p, f, in)
         if (rvm__letter_shadow(a.letter) & RVM__BITS_READ) any |= is_active(w, fn, a.q);
-    if (!any) return;
+    if (!any || ((in->op == RVM_OP_let || in->op == RVM_OP_unlet) && is_shown(w, fn, rvm__places(f, in)))) return;
     RVM__EACH_ACCESS(a, w->p, f, in)
         if (stack || rvm__letter_shadow(a.letter) & RVM__BITS_ACC) raise_place(w, fn, a.q);
     if (site) raise_mark(w, site);
@@ -87,7 +124,7 @@ static size_t numbers_of(const rvm_function *f) {
 
 size_t rvm__activity_size(const rvm_program *p) {
     size_t bytes = (size_t)p->nfunctions * (sizeof(size_t) + 1) + 1 + rvm__sites_most(p) * (sizeof(uint32_t) + 1);
-    for (uint32_t k = 0; k < p->nfunctions; k++) bytes += numbers_of(&p->functions[k]);
+    for (uint32_t k = 0; k < p->nfunctions; k++) bytes += 2 * numbers_of(&p->functions[k]);
     return bytes;
 }
 
@@ -102,7 +139,8 @@ rvm__activity rvm__activity_in(const rvm_program *p, void *block) {
         a.at[k] = at;
         at += numbers_of(&p->functions[k]);
     }
-    a.reached = a.marks + at;
+    a.shown = a.marks + at;
+    a.reached = a.shown + at;
     a.at_site = a.reached + n;
     return a;
 }
@@ -110,6 +148,8 @@ rvm__activity rvm__activity_in(const rvm_program *p, void *block) {
 void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, const uint8_t *wrt, bool stack) {
     walk w = {p, a, false};
     memset(a->marks, 0, a->size - (size_t)(a->marks - (uint8_t *)a->at));
+    for (uint32_t k = 0; k < p->nfunctions && p->nprints; k++)
+        if (p->functions[k].webs) find_shown(&w, k);
     a->stack = stack;
     a->reached[fn] = 1;
     for (uint32_t k = 0; k < p->functions[fn].nparams; k++)

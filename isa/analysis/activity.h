@@ -9,6 +9,7 @@
  * whether any of its webs has. */
 typedef struct rvm__activity {
     uint8_t *marks;
+    uint8_t *shown; /* as marks: what is only there to be printed, which has no shadow; all 0 where nothing is */
     size_t *at;
     size_t size;      /* of the block that at begins */
     uint8_t *reached; /* by function: called, perhaps by others, from the one that is looked at */
