@@ -68,11 +68,15 @@ void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, do
     m->residue_floor = list[RVM_RESIDUES - 1].value;
 }
 
-/* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
-static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
-    if (isfinite(y)) return false;
-    if (!m->bound.compares && !m->bound.compared_elsewhere) return false;
+/* Going back over what overflowed or became NaN: what was lost is said at the start, or nobody wants to know. */
+bool rvm__is_lost(const rvm_machine *m, uint32_t fn, double y, double held) {
+    if (isfinite(y) && isfinite(held)) return false;
+    if (!m->bound.compares && !m->bound.compared_elsewhere && m->o.tolerance < INFINITY) return false;
     return m->run.course < 0 || rvm__is_adjoint(m->p, fn);
+}
+
+double rvm__allowed(double tolerance, double magnitude) {
+    return tolerance * (magnitude < INFINITY ? fmax(1, magnitude) : 1);
 }
 
 bool rvm__releases_bits(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x) {
@@ -81,9 +85,9 @@ bool rvm__releases_bits(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x) 
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {
     if (rvm__releases_bits(m, fn, x)) return rvm__exact_same(y, f);
-    if (is_lost(m, fn, y)) return true;
-    const double residue = fabs(y - f);
-    if (!(residue <= rvm__tolerance_at(m, fn, x) * fmax(1, fmax(held, fabs(y))))) return false;
+    const double residue = fabs(y - f), most = fmax(held, fabs(y));
+    if (rvm__is_lost(m, fn, y, held)) return true;
+    if (!(residue <= rvm__allowed(rvm__tolerance_at(m, fn, x), most))) return false;
     rvm__note_residue_at(m, fn, x, residue);
     return true;
 }
@@ -97,8 +101,8 @@ bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
                          double held) {
     const bool fix = x->type == RVM_FIX; /* whose rotations give values back exactly, but round tangents */
     const double has = fix ? rvm__fix_real(shadow->i) : shadow->f, must = fix ? rvm__fix_real(expected.i) : expected.f;
-    return is_lost(m, present_function(m), has) ||
-           fabs(has - must) <= rvm__tolerance(m, x) * fmax(fmax(1, held), fmax(fabs(has), fabs(must)));
+    return rvm__is_lost(m, present_function(m), has, held) ||
+           fabs(has - must) <= rvm__allowed(rvm__tolerance(m, x), fmax(held, fmax(fabs(has), fabs(must))));
 }
 
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected) {
@@ -107,16 +111,16 @@ bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
 
 bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type t, double y, const double *held) {
     if (m->o.exact) return ((rvm_value){.f = y}).u == 0;
-    if (is_lost(m, fn, y)) return true;
-    const double residue = fabs(y);
-    if (!(residue <= tolerance_of(m, t) * fmax(1, fmax(held ? *held : 0, residue)))) return false;
+    const double residue = fabs(y), most = fmax(held ? *held : 0, residue);
+    if (rvm__is_lost(m, fn, y, most)) return true;
+    if (!(residue <= rvm__allowed(tolerance_of(m, t), most))) return false;
     rvm__note_residue_at(m, fn, x, residue);
     return true;
 }
 
 bool rvm__tangent_vanishes(const rvm_machine *m, rvm_type t, rvm_value shadow) {
     const double has = t == RVM_FIX ? rvm__fix_real(shadow.i) : shadow.f;
-    return is_lost(m, present_function(m), has) || fabs(has) <= tolerance_of(m, t) * fmax(1, fabs(has));
+    return rvm__is_lost(m, present_function(m), has, has) || fabs(has) <= rvm__allowed(tolerance_of(m, t), fabs(has));
 }
 
 rvm_status rvm__set_disagrees(rvm_machine *m, const rvm__xinsn *x, rvm_value was, rvm_value f) {

@@ -59,9 +59,9 @@ typedef struct rvm_options {
     bool exact;       /* backward restores every bit of f64 and f32, by a record of what rounding lost */
     bool profile;     /* count what runs (rvm_profile.h) */
     bool activity;    /* and how many bits change where it writes: by single steps, interpreted, some twenty times slower */
-    double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
-                         that. The same of what comes back to the start, times max(1, |what went in|); INFINITY: that is
-                         not compared, and no copy is made of it */
+    double tolerance; /* of the release of a real: times max(1, largest magnitude held), times 1 where that is infinite;
+                         default 1e-8; of an f32 10^4 times that. The same of what comes back to the start, times
+                         max(1, |what went in|); INFINITY: that is not compared, and no copy is made of it */
     rvm_math math;    /* whose elementary functions, natively and interpreted; rvm_machine_options says which AUTO is */
     uint64_t fuel;
     uint32_t depth;             /* of calls; default 10000 */

@@ -17,10 +17,12 @@ static LLVMValueRef larger(rvm__emit *e, LLVMValueRef x, LLVMValueRef other) { /
     return LLVMBuildSelect(e->k->b, LLVMBuildFCmp(e->k->b, LLVMRealOGT, x, other, ""), x, other, "");
 }
 
+/* rvm__allowed */
 static LLVMValueRef bound_of(rvm__emit *e, LLVMValueRef held) {
     const double tolerance = rvm__tolerance_at(e->u->m, e->fn, &e->code->x[e->control.pc]);
-    LLVMValueRef one = LLVMConstReal(e->k->f64, 1), size = held ? larger(e, held, one) : one;
-    return LLVMBuildFMul(e->k->b, LLVMConstReal(e->k->f64, tolerance), size, "");
+    LLVMValueRef one = LLVMConstReal(e->k->f64, 1), infinite = LLVMConstReal(e->k->f64, INFINITY);
+    LLVMValueRef size = LLVMBuildSelect(e->k->b, LLVMBuildFCmp(e->k->b, LLVMRealOLT, held, infinite, ""), held, one, "");
+    return LLVMBuildFMul(e->k->b, LLVMConstReal(e->k->f64, tolerance), larger(e, size, one), "");
 }
 
 static LLVMValueRef residue_of(rvm__emit *e, LLVMValueRef y, LLVMValueRef f) {

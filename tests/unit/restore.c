@@ -263,6 +263,29 @@ Test(restore, memory) {
     cr_assert(c.live_blocks == 0 && !c.mismatch);
 }
 
+/* With it, NaN on the way back is nobody's business either, but what disappears going forward still must agree. */
+Test(restore, nobody_asks) {
+    static const char text[] = "fn f(y: real, x: real, by: real)\n    call adds(y, x)\n    x += by * by\nend\n"
+                               "fn adds(y: real, x: real)\n    let t = x\n    let v: real[2] = x\n    y += t * v[1]\nend\n"
+                               "fn g(x: real)\n    let t = x\n    t += log(0 - x)\nend\n";
+    rvm_options o = rvm_options_default();
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_arg a[3] = {rvm_arg_f64(1), rvm_arg_f64(3), rvm_arg_f64(1e200)};
+    rvm_arg b[1] = {rvm_arg_f64(3)};
+    o.tolerance = INFINITY;
+    cr_assert(!rvm_assemble(text, strlen(text), "f.rasm", NULL, &p, &e, NULL, NULL), "%s", e.message);
+    cr_assert(!rvm_machine_new(p, &o, &m, &e) && !rvm_machine_bind(m, 0, a, 3, RVM_PRIMAL, false, &e));
+    cr_assert(!rvm_machine_forward(m, &e), "%s", e.message);
+    cr_expect(!rvm_machine_backward(m, &e), "%s", e.message);
+    rvm_machine_unbind(m);
+    cr_expect(isnan(a[1].value.f));
+    cr_assert(!rvm_machine_bind(m, 2, b, 1, RVM_PRIMAL, false, &e));
+    cr_expect(rvm_machine_forward(m, &e) == RVM_ERR_RELEASE, "%s", e.message);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 /* An instance that fails while a temporary is NaN, in another thread: it is taken back there, and fails here as it does in
  * one thread. */
 Test(restore, past_nan_in_threads, .timeout = 60) {

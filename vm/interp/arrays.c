@@ -208,7 +208,7 @@ bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, co
     const rvm_function *f = &m->p->functions[fn];
     const rvm_type type = (rvm_type)f->arrays[rvm__places(f, &f->code[x - m->codes[fn].x])[0].slot].type;
     const bool floating = rvm__is_floating(type), exact = rvm__releases_bits(m, fn, x), bits = !floating || exact;
-    const double bound = floating && held ? rvm__tolerance_at(m, fn, x) * fmax(1, *held) : 0;
+    const double bound = floating && held ? rvm__allowed(rvm__tolerance_at(m, fn, x), *held) : 0;
     double worst = 0;
     for (size_t k = bits ? 0 : many_agree(e, n, v.f, bound, &worst); k < n; k++) {
         if (bits ? e[k].i == v.i : e[k].f == v.f) continue;
@@ -218,6 +218,7 @@ bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, co
             worst = fmax(worst, residue);
             continue;
         }
+        if (!bits && rvm__is_lost(m, fn, e[k].f, held ? *held : 0)) continue;
         if (floating)
             snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, e[k].f, v.f);
         else if (type == RVM_FIX)

@@ -63,6 +63,10 @@ bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, 
 /* Whether what x releases must have the same bits: in exact runs, but shadows of which nothing is recorded. */
 bool rvm__releases_bits(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x);
 double rvm__tolerance_at(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x);
+/* What a residue may be, where the largest magnitude was that: an infinite one counts as 1. */
+double rvm__allowed(double tolerance, double magnitude);
+/* Whether the place is or was no number, and that going back is not said here. */
+bool rvm__is_lost(const rvm_machine *m, uint32_t fn, double y, double held);
 void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue);
 static inline void rvm__note_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue) {
     if (residue > 0 && residue >= m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
