@@ -10,6 +10,9 @@
  * What only moves or changes a sign takes its shadow along, which loses nothing. What several instances or arguments add to
  * has one shadow for all, which only whoever is around may set aside: of a scalar that is passed to be added to, the call;
  * of a register that a block adds to, the block. Of elements that instances may add to together nobody can.
+ *
+ * A parameter that the function only adds to has a shadow that no part of it changes: what a part's run again gained from it
+ * its adjoint would take back. So neither gains, and calls are lent a shadow of 0, but for whole arrays.
  */
 #include "derive.h"
 #include "accesses.h"
@@ -75,22 +78,29 @@ void rvm__add_again(rvm__derive *t, rvm_place shadow) {
 
 /* ---- who does so ---- */
 
-static bool is_added_to(const rvm_function *f, uint16_t slot) { /* a scalar parameter */
+static bool is_added_to(const rvm_function *f, bool array, uint16_t slot) { /* a parameter */
     for (uint32_t k = 0; k < f->nparams; k++)
-        if (!f->params[k].ndim && f->params[k].index == slot) return f->params[k].role == RVM_ACC;
+        if ((f->params[k].ndim > 0) == array && f->params[k].index == slot) return f->params[k].role == RVM_ACC;
     return false;
 }
 
 /* Whether callers set the register's shadow aside, outside of parts of the function itself. */
-static bool callers_have(const rvm__derive *t, uint32_t slot, uint32_t part) {
-    return !part && is_added_to(rvm__source(t), (uint16_t)slot);
+static bool callers_have(const rvm__derive *t, uint16_t slot) {
+    return !t->part && is_added_to(rvm__source(t), false, slot);
+}
+
+bool rvm__shadow_stays(const rvm__derive *t, const rvm_place *q) {
+    const rvm_function *f = rvm__source(t);
+    if (!t->borrowing || !t->part || !is_floating(t, q)) return false;
+    if (q->kind == RVM_PLACE_ELEM) return is_added_to(f, true, rvm__root_of(f, q));
+    return q->kind == RVM_PLACE_SLOT && is_added_to(f, false, q->slot);
 }
 
 /* The block that has the register as an accumulator, + 1, in whichever part it began; or the caller; or 0. */
 static uint32_t holder(const rvm__derive *t, const rvm_place *q) {
     if (q->kind != RVM_PLACE_SLOT || q->slot >= rvm__source(t)->nregs) return 0;
     if (t->around[q->slot]) return t->around[q->slot];
-    return callers_have(t, q->slot, t->part) ? CALLERS : 0;
+    return callers_have(t, q->slot) ? CALLERS : 0;
 }
 
 bool rvm__is_aside(const rvm__derive *t, const rvm_place *q) {
@@ -148,6 +158,7 @@ static bool is_set_aside(const rvm__derive *t, const rvm_insn *in, const uint8_t
     const rvm_place *q = rvm__places(rvm__source(t), in) + k;
     const rvm_callee callee = rvm__callee_of(t->p, in);
     if (k < callee.first || !active[k] || !rvm__active(t, q) || q->kind == RVM_PLACE_ARRAY) return false;
+    if (rvm__shadow_stays(t, q)) return false;
     const uint8_t role = callee.params[k - callee.first].role;
     const bool by_value = rvm__op_target((rvm_op)in->op) == 'S';
     return (role == RVM_ACC || (by_value && role == RVM_OWN)) && is_floating(t, q) && !rvm__is_aside(t, q);
@@ -161,7 +172,7 @@ static void check_call(rvm__derive *t, const rvm_insn *in, const uint8_t *active
     for (uint32_t k = callee.first; k < in->nplaces; k++) {
         if (!active[k]) continue;
         any = true;
-        if (callee.params[k - callee.first].role != RVM_ACC) continue;
+        if (callee.params[k - callee.first].role != RVM_ACC || rvm__shadow_stays(t, q + k)) continue;
         if (may_be_shared(t, q + k) || (q[k].kind == RVM_PLACE_SLOT && holder(t, q + k) && !rvm__is_aside(t, q + k)))
             rvm__borrow_refuse(t, "instances of a parallel block may add to together");
         for (uint32_t j = callee.first; j < k && q[k].kind == RVM_PLACE_ARRAY; j++)
@@ -202,12 +213,12 @@ static void open_block(rvm__derive *t, uint32_t par) {
         RVM__EACH_CHANGE(a, t->p, f, x.in) {
             if (!a.reg || bits[a.q->slot] != RVM__BITS_ACC || t->around[a.q->slot]) continue;
             if (!rvm__active(t, a.q) || !is_floating(t, a.q)) continue;
-            if (rvm__is_aside(t, a.q) && !callers_have(t, a.q->slot, t->part)) continue;
+            if (rvm__shadow_stays(t, a.q) || rvm__is_aside(t, a.q)) continue;
             t->around[a.q->slot] = par + 1;
             t->part_of[a.q->slot] = t->part;
         }
     for (uint32_t k = 0; k < f->nregs && t->borrowing == RVM__SETS_ASIDE; k++)
-        if (t->around[k] == par + 1 && !callers_have(t, k, t->part_of[k])) rvm__set_aside(t, shadow_of(t, k));
+        if (t->around[k] == par + 1) rvm__set_aside(t, shadow_of(t, k));
     t->sums += (f->code[par].facts & RVM_FACT_SUMS) != 0;
 }
 
@@ -218,7 +229,7 @@ static void close_block(rvm__derive *t, uint32_t par) {
     for (uint32_t k = f->nregs; k-- > 0;) {
         if (t->around[k] != par + 1) continue;
         t->around[k] = 0;
-        if (t->borrowing == RVM__ADDS_AGAIN && !callers_have(t, k, t->part_of[k])) rvm__add_again(t, shadow_of(t, k));
+        if (t->borrowing == RVM__ADDS_AGAIN) rvm__add_again(t, shadow_of(t, k));
     }
 }
 

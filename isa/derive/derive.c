@@ -67,7 +67,8 @@ static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *act
     return t->a.stack && reaches(t, in, false);
 }
 
-/* active: by place. What is active in the callee and not here is lent a shadow; what that gains is nobody's. */
+/* active: by place. What is active in the callee and not here, or of whose shadow nothing is gained, is lent a shadow; what
+ * that gains is nobody's. */
 static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint8_t flags, uint32_t target, const uint8_t *active) {
     const rvm_place *q = rvm__places(rvm__source(t), in);
     rvm_place places[2 * RVM_MAX_PARAMS] = {{0}};
@@ -75,7 +76,7 @@ static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint8_t fla
     for (int k = 0; k < in->nplaces; k++) {
         places[n++] = rvm__value_place(t, &q[k]);
         if (!active[k]) continue;
-        if (!rvm__active(t, &q[k])) lent[k] = n;
+        if (!rvm__active(t, &q[k]) || rvm__shadow_stays(t, &q[k])) lent[k] = n;
         places[n++] = lent[k] ? rvm__lend(t, &q[k]) : rvm__shadow_place(t, &q[k]);
     }
     rvm__borrow_before(t, in, active);

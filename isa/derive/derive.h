@@ -154,6 +154,8 @@ void rvm__set_aside(rvm__derive *t, rvm_place shadow);
 void rvm__add_again(rvm__derive *t, rvm_place shadow);
 /* Whether the target of an update is a scalar that others set aside: the caller, or around a block. */
 bool rvm__is_aside(const rvm__derive *t, const rvm_place *q);
+/* Whether it is, or is part of, a parameter that the function only adds to, in one of its own parts. */
+bool rvm__shadow_stays(const rvm__derive *t, const rvm_place *q);
 void rvm__borrow_refuse(rvm__derive *t, const char *what); /* UNSUPPORTED: what the part borrows, that */
 /* Before and behind a call, and an end of a block, in a sweep. */
 void rvm__borrow_before(rvm__derive *t, const rvm_insn *in, const uint8_t *active);

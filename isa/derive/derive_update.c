@@ -373,8 +373,9 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
         return;
     }
     const rvm_place y_ = u.leaf[RVM__LEAF_SHADOW];
-    const bool aside = rvm__is_aside(t, &u.q[0]), here = !aside && rvm__sets_aside(t, in);
-    if (t->borrowing == RVM__SETS_ASIDE && (aside || here)) { /* nothing is left to be gained */
+    const bool stays = rvm__shadow_stays(t, &u.q[0]), aside = rvm__is_aside(t, &u.q[0]);
+    const bool here = !stays && !aside && rvm__sets_aside(t, in);
+    if (stays || (t->borrowing == RVM__SETS_ASIDE && (aside || here))) { /* nothing is left to be gained */
         if (here) rvm__set_aside(t, y_);
         emit_restoring(t, in, inverse);
         return;
