@@ -41,8 +41,10 @@ static const struct hint {
     {RVM_ERR_DEPTH, "", "--depth N allows more"},
     {RVM_ERR_FUEL, "", "--fuel N allows more"},
     {RVM_ERR_LIMIT, "the trail", "--trail-limit SIZE allows more; --trail off keeps nothing"},
-    {RVM_ERR_UNSUPPORTED, "does not go through this derivative program",
-     "`rasm --exact`, and --exact where a source is given, derive for such runs; `compute` and `undo` take f'grad back"},
+    {RVM_ERR_UNSUPPORTED, "does not go through this derivative program: it was derived for other runs",
+     "`rasm --exact`, and --exact where a source is given, derive for such runs"},
+    {RVM_ERR_UNSUPPORTED, "does not go through this derivative program: its inverse would be a computation of its own",
+     "`compute` and `undo` take f'grad back"},
     {RVM_ERR_MEMORY, "the limit is", "--memory SIZE allows more"},
 };
 

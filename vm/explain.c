@@ -203,6 +203,17 @@ static rvm_status explain_function(scene *s, rvm_status status, rvm_error *err) 
     SAY("`%s` is %s, which has no derivative of the kind that is called here", name_of(s, &s->places[0]), is);
 }
 
+/* Derivatives that are made for exact runs do not add to temporaries, which then would not disappear as they appeared. */
+static bool is_for_other_runs(const scene *s, double y, double f) {
+    const uint32_t pc = (uint32_t)(s->in - s->f->code);
+    bool adds = false;
+    if (!s->m->o.exact || !strchr(s->f->name, '\'') || rvm__rule_of(s->m->p, s->fn) || rvm__is_marked(s->f)) return false;
+    RVM__EACH_INSN(x, s->f)
+        adds |= rvm__pair_of(x.in->op) == RVM_PAIR_add && x.q[0].kind == RVM_PLACE_SLOT && x.q[0].slot == s->places[0].slot;
+    const double most = fmax(fabs(y), fabs(f));
+    return adds && fabs(y - f) <= rvm__allowed(rvm__tolerance_at(s->m, s->fn, &s->m->codes[s->fn].x[pc]), most);
+}
+
 static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     rvm_value y, f;
     if (rvm__op_target((rvm_op)s->in->op) == 'F') {
@@ -219,7 +230,12 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     rvm__plain_text(t, y, has, sizeof has);
     rvm__plain_text(t, f, must, sizeof must);
     char what[220];
-    SAY("%s is %s but must disappear as %s, going %s%s", released(s, what, sizeof what), has, must, s->going,
+    const char *gone = released(s, what, sizeof what);
+    if (s->text[0] == '%' && rvm__is_floating(t) && is_for_other_runs(s, y.f, f.f)) {
+        status = rvm__exact_refuse(s->m, "it was derived for other runs");
+        SAY("%s", s->m->detail);
+    }
+    SAY("%s is %s but must disappear as %s, going %s%s", gone, has, must, s->going,
         rvm__is_floating(t) && isnan(y.f) ? "; nan agrees with nothing" : "");
 }
 
@@ -456,7 +472,7 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_CONDITION:
     case RVM_ERR_TRAP: return explain_condition(s, status, err);
     case RVM_ERR_UNSUPPORTED:
-        if (m->o.exact && !m->hessian) SAY("%s", rvm__exact_refuses);
+        if (m->o.exact && !m->hessian) SAY("%s", m->detail);
         if (m->hessian) SAY("the Hessian by one sweep does not go through `%s`; by products it does", text);
         break;
     case RVM_ERR_LOOP: SAY("the step of the loop is 0");

@@ -158,10 +158,11 @@ rvm_status rvm__check_by_hand(rvm_machine *m, bool sweep, rvm_error *err) {
 }
 
 /* What takes back what was recorded just before, as a run that begins. */
-static rvm_status refuse_marked(const rvm_machine *m, int course, rvm_error *err) {
+static rvm_status refuse_marked(rvm_machine *m, int course, rvm_error *err) {
     const bool restoring = (course < 0) == m->run.began_at_start;
-    if (m->run.where == INSIDE || rvm__exact_enters(m, m->bound.entry, restoring, 0, course)) return RVM_OK;
-    return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, m->p, m->bound.entry, 0, "%s", rvm__exact_refuses);
+    const char *why = m->run.where == INSIDE ? NULL : rvm__exact_against(m, m->bound.entry, restoring, 0, course);
+    if (!why) return RVM_OK;
+    return rvm__fail_at(err, rvm__exact_refuse(m, why), m->p, m->bound.entry, 0, "%s", m->detail);
 }
 
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {

@@ -398,7 +398,7 @@ static LLVMValueRef tallies_below(rvm__emit *e, uint32_t callee) {
     return phi;
 }
 
-/* rvm__exact_enters; where it depends on the run, else there is a side exit. */
+/* rvm__exact_against; where it depends on the run, else there is a side exit. */
 static bool enters(const call *c, const rvm_insn *in) {
     rvm__emit *e = c->e;
     const bool sweeps = in->flags & RVM_FLAG_SWEPT;

@@ -171,10 +171,26 @@ expect 2 'z: `1+2` is no complex number: 2+3i is one [[]ARG' sh -c "printf '1+2\
 printf 'fn r(y: real, x: real)\n    set x = x * 0.3\n    y += sin(x)\n    x += y\nend\n' >recorded.rasm
 expect 0 'x_b = 0.28660094673768177' rvm run recorded.rasm "r'grad" y=0 y_b=1 x=1 --save-record F
 expect 0 '' rvm transform recorded.rasm --gradient r -o derived.rbc
-expect 2 'this derivative program*hint: `rasm --exact`' rvm run derived.rbc "r'grad" y=0 y_b=1 x=1 --exact
+expect 2 'this derivative program: it was derived for other runs [[]UNSUPPORTED]*hint: `rasm --exact`' \
+    rvm run derived.rbc "r'grad" y=0 y_b=1 x=1 --exact
 expect 0 '' rvm transform recorded.rasm --gradient r --exact -o derived.rbc
 expect 0 'x_b = 0.28660094673768177' rvm run derived.rbc "r'grad'exact" y=0 y_b=1 x=1 --exact
 expect 0 'd y / d x' rvm grad recorded.rasm r --of y y=0 x=1 --exact
+
+expect 0 "raw fn r'grad'exact*swept start" rvm dis recorded.rasm "r'grad" --exact
+expect_not 0 'swept' rvm dis recorded.rasm "r'grad"
+
+# and second tangents, of whose temporaries other runs ask no bits
+{
+    printf 'fn f(out: real, y: real)\n    inv y\n    out += y\nend\nfn g(out: real, y: real)\n    compute\n'
+    printf '        let %s: real\n' e e_d e_b e_b_d y_b_d
+    printf '        let y_d: real\n        let y_b: real = 1\n'
+    printf "        call f'tan'tan(e, e_d, e_b, e_b_d, y, y_d, y_b, y_b_d)\n    do\n        out += e_b\n    undo\nend\n"
+} >seconds.rasm
+expect 0 '' rasm seconds.rasm
+expect 2 'program: it was derived for other runs [[]UNSUPPORTED]' rvm run seconds.rbc g out=0 y=0.3 --exact
+expect 0 'out = -11.11111111111111' rvm run seconds.rbc g out=0 y=0.3
+expect 0 'out = -11.11111111111111' rvm run seconds.rasm g out=0 y=0.3 --exact
 
 # colours on a terminal only, and not where NO_COLOR is
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # there are pseudo-terminals

@@ -223,6 +223,6 @@ AT(3, drop_shadow)
 
 /* A derivative program takes back what another function recorded, beneath records of its own. */
 HANDLER(0, x_foreign) {
-    FAIL(RVM_ERR_UNSUPPORTED);
+    FAIL(rvm__exact_refuse_foreign(m));
 }
 SAME_HANDLER(0, x_foreign_back, x_foreign)

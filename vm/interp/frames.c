@@ -97,9 +97,10 @@ static bool takes_sums_back(const rvm__transfer *t) {
     return false;
 }
 
-static bool refuses(const rvm__transfer *t, int direction) {
-    const bool enters = rvm__exact_enters(t->m, t->callee_fn, t->m->exact.restoring, t->in->flags, direction);
-    return !enters || takes_sums_back(t);
+static rvm_status refuse(const rvm__transfer *t, int direction) {
+    const char *why = rvm__exact_against(t->m, t->callee_fn, t->m->exact.restoring, t->in->flags, direction);
+    if (!why && takes_sums_back(t)) why = "it adds together what overlaps";
+    return why ? rvm__exact_refuse(t->m, why) : RVM_OK;
 }
 
 /* The callee is entered from behind, to be taken back: what was added when it returned. */
@@ -278,7 +279,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
     rvm__path_edge *path = NULL;
     if (!status && m->profile && !(path = rvm__profile_call(m, pc, callee))) status = RVM_ERR_MEMORY;
-    if (!status && m->o.exact && refuses(&t, direction)) status = RVM_ERR_UNSUPPORTED;
+    if (!status && m->o.exact) status = refuse(&t, direction);
     if (!status) status = set_aside(&t);
     if (!status && (status = take_sums(&t))) cancel_aside(&t, t.callee->nparams);
     if (status) return status;

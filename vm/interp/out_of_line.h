@@ -124,11 +124,14 @@ void rvm__exact_trim(rvm_machine *m);
 rvm_status rvm__exact_keep_raw(rvm_machine *m, double y);
 rvm_status rvm__exact_take_raw(rvm_machine *m, double *y);
 rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
-/* Whether an exact run can go through function fn in that direction, called by an instruction with such flags (0: as a run):
- * adjoints that are derived for such, and what calls them, take back what was recorded just before, so as a computation of
- * its own only forward; nor where it is forgotten. restoring: as of the machine, where it is entered. And why not. */
-bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir);
-extern const char rvm__exact_refuses[];
+/* Why an exact run cannot go through function fn in that direction, called by an instruction with such flags (0: as a run),
+ * or NULL: adjoints that are derived for such, and what calls them, take back what was recorded just before, so as a
+ * computation of its own only forward; nor where it is forgotten. restoring: as of the machine, where it is entered. */
+const char *rvm__exact_against(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir);
+/* UNSUPPORTED, with the message in m->detail; foreign: since an instruction takes back what
+ * nobody is known to have recorded. */
+rvm_status rvm__exact_refuse(rvm_machine *m, const char *why);
+rvm_status rvm__exact_refuse_foreign(rvm_machine *m);
 /* borrowed.c: a step of a sweep at that level (1 or 3) changes n places that a compute part borrows. begin: their shadows s
  * go onto the record (records), or come from there to be added again; TRAIL, MEMORY, LIMIT with nothing changed. Behind
  * these n stand as many: the shadows as they are where others come to be added, and as they were then where that is taken

@@ -198,7 +198,8 @@ rvm_status rvm__enter_shadowed(rvm_machine *m, const rvm__xinsn *x, int directio
     const rvm_status status = rvm__transfer_begin(m, x, &t);
     if (status) return status;
     const rvm_rule *rule = rvm__rule_taken(m, &m->codes[t.callee_fn]);
-    if (rule && m->exact.borrowing) return RVM_ERR_UNSUPPORTED; /* the shadow would go through it, and back */
+    if (rule && m->exact.borrowing) /* the shadow would go through it, and back */
+        return rvm__exact_refuse(m, "a compute part borrows what a derivative that is written by hand changes");
     return rule ? enter_rule(&t, rule, t.pc, direction) : rvm__enter(m, x, direction);
 }
 

@@ -45,19 +45,38 @@ rvm_status rvm__exact_disturbed(rvm_machine *m) {
     return RVM_ERR_TRAIL;
 }
 
-bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir) {
-    const rvm_function *f = &m->p->functions[fn];
-    if (!m->o.exact) return true;
-    if (flags & RVM_FLAG_SWEPT && rvm__is_adjoint_by_hand(m->p, fn)) return false; /* no record is taken back by it */
-    if (!rvm__is_marked(f)) return true;
-    if (rvm__is_foreign(&f->code[0])) return false;
-    return flags & RVM_FLAG_SWEPT || (restoring == (dir < 0) && !m->trail.nforgetting);
+/* By its name, whether it is the tangent of something. */
+static bool is_tangent(const char *name) {
+    const char *last = "";
+    for (const char *tick = name; (tick = strchr(tick, '\'')); tick++)
+        if (!strncmp(tick, "'tan", 4) || !strncmp(tick, "'adj", 4) || !strncmp(tick, "'grad", 5)) last = tick;
+    return !strncmp(last, "'tan", 4);
 }
 
-const char rvm__exact_refuses[] =
-    "an exact run does not go through this derivative program: it was derived for other runs, or of "
-    "an adjoint; or its inverse would be a computation of its own; or it is in a part that is "
-    "forgotten; or a derivative on the way is written by hand; or it adds together what overlaps";
+static const char by_hand[] = "a derivative on the way is written by hand";
+static const char computes[] = "its inverse would be a computation of its own";
+
+const char *rvm__exact_against(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir) {
+    const rvm_function *f = &m->p->functions[fn];
+    if (!m->o.exact) return NULL;
+    if (flags & RVM_FLAG_SWEPT && rvm__is_adjoint_by_hand(m->p, fn)) /* no record is taken back by it */
+        return by_hand;
+    if (!rvm__is_marked(f)) return NULL;
+    if (rvm__is_foreign(&f->code[0])) return is_tangent(f->name) ? by_hand : "it was derived of an adjoint";
+    if (flags & RVM_FLAG_SWEPT) return NULL;
+    if (restoring != (dir < 0)) return computes;
+    return m->trail.nforgetting ? "it is in a part that is forgotten" : NULL;
+}
+
+rvm_status rvm__exact_refuse(rvm_machine *m, const char *why) {
+    snprintf(m->detail, sizeof m->detail, "an exact run does not go through this derivative program: %s", why);
+    return RVM_ERR_UNSUPPORTED;
+}
+
+rvm_status rvm__exact_refuse_foreign(rvm_machine *m) {
+    const rvm_function *f = &m->p->functions[m->store.frames[m->store.nframes - 1].fn];
+    return rvm__exact_refuse(m, rvm__is_marked(f) ? computes : "it was derived for other runs");
+}
 
 /* ---- values kept whole ---- */
 
