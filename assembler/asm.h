@@ -579,10 +579,11 @@ void rvm__check_taken(assembler *a); /* of a verified program, whose roles are k
 bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *active); /* by its list */
 /* c's parameters become those of its derivative: named as f's, which it is, or for NULL by c's. */
 void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f);
-void rvm__check_rules(assembler *a);     /* of a verified program: what lists of rules leave out */
-void rvm__declare_derived(assembler *a); /* all that the sources name; functions have their parameters */
-const char *rvm__callee_text(const assembler *a, const callee *c); /* of a function value, its own */
-const char *rvm__signature(assembler *a, const callee *c);         /* f(out: f64, x: f64[]); of a function value, numbers */
+void rvm__check_rules(assembler *a);                         /* of a verified program: what lists of rules leave out */
+void rvm__declare_derived(assembler *a);                     /* all that the sources name; functions have their parameters */
+const char *rvm__function_text(assembler *a, uint32_t fn);   /* as a program calls it */
+const char *rvm__callee_text(assembler *a, const callee *c); /* of a function value, its own */
+const char *rvm__signature(assembler *a, const callee *c);   /* f(out: f64, x: f64[]); of a function value, numbers */
 /* Whether it has a function, which is filled in; tells of an unknown one. */
 bool rvm__callee(assembler *a, callee *c);
 

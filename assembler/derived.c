@@ -7,10 +7,17 @@
 #include "asm.h"
 #include "builder.h"
 #include "program.h"
+#include "transform.h"
 #include <string.h>
 
-const char *rvm__callee_text(const assembler *a, const callee *c) {
-    return c->index < 0 ? c->name->text : a->program->functions[c->index].name;
+const char *rvm__function_text(assembler *a, uint32_t fn) {
+    char text[RVM__SHOWN];
+    rvm__shown_name(a->program, fn, text, sizeof text);
+    return rvm__arena_copy(a, text, strlen(text));
+}
+
+const char *rvm__callee_text(assembler *a, const callee *c) {
+    return c->index < 0 ? c->name->text : rvm__function_text(a, (uint32_t)c->index);
 }
 
 const char *rvm__signature(assembler *a, const callee *c) {

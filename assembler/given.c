@@ -112,7 +112,7 @@ void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t 
     }
     const rvm_param *q = p->signatures[p->variants[variant].signature].params + position;
     if (q->role == RVM_ACC && !variant_restores(p, (uint32_t)variant, position))
-        rvm__diag(a, at, D_GIVEN, shown, rvm__number(a, position + 1), NULL);
+        rvm__diag(a, at, D_GIVEN_BY_VALUE, shown, rvm__number(a, position + 1), NULL);
 }
 
 void rvm__check_given(assembler *a) {
@@ -128,6 +128,6 @@ void rvm__check_given(assembler *a) {
     for (const given *g = a->given; g && r.state; g = g->next) {
         const rvm_param *q = p->functions[g->function].params + g->param;
         if (q->role == RVM_ACC && !restores(&r, g->function, g->param))
-            rvm__diag(a, g->at, D_GIVEN, p->functions[g->function].name, q->name, NULL);
+            rvm__diag(a, g->at, D_GIVEN, rvm__function_text(a, g->function), q->name, NULL);
     }
 }

@@ -141,7 +141,10 @@ static bool check_arrays(gen *g, const stmt *s, const whole *w) {
         if (rvm__check_part(g->a, w->e[k]) < 0) return false;
         for (uint32_t i = 0; i < k; i++)
             if (rvm__same_place(w->e[i], w->e[k])) {
-                rvm__diag(g->a, w->e[k]->at, D_SAME_PLACE, s->kind == S_SET ? "set" : rvm__op_info[s->op].name, NULL, NULL);
+                const bool updates = s->kind == S_UPDATE;
+                const char *what = s->kind == S_SET ? "set" : rvm__op_info[s->op].name;
+                rvm__diag(g->a, w->e[k]->at, updates ? D_WHOLE_TWICE : D_SAME_PLACE,
+                          updates ? w->e[k]->u.var->name->text : what, NULL, NULL);
                 return false;
             }
     }

@@ -413,21 +413,22 @@ static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
 
 static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     const rvm_machine *m = s->m;
-    const rvm_type t = rvm__place_type(s->f, &s->places[0]);
-    if (rvm__pair_of(s->in->op) == RVM_PAIR_stow && m->detail[0]) SAY("%s", m->detail);
-    if (!m->store.nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, &s->places[0]));
+    const bool moves = rvm__pair_of(s->in->op) == RVM_PAIR_stow; /* behind the entry's mask */
+    const rvm_place *q = &s->places[moves];
+    const rvm_type t = rvm__place_type(s->f, q);
+    if (moves && m->detail[0]) SAY("%s", m->detail);
+    if (!m->store.nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, q));
     const rvm__cell *top = &m->store.stack[m->store.nstack - 1];
     if (top->type != t)
-        SAY("the stack holds %s, `%s` is %s", rvm_type_name((rvm_type)top->type), name_of(s, &s->places[0]),
-            rvm_type_name(t));
+        SAY("the stack holds %s, `%s` is %s", rvm_type_name((rvm_type)top->type), name_of(s, q), rvm_type_name(t));
     if (top->extra && m->detail[0]) SAY("%s", m->detail);
     char has[40], must[40];
     int d;
-    const rvm_value *y = look_up(s, &s->places[0], &d);
+    const rvm_value *y = look_up(s, q, &d);
     rvm__plain_text(t, y ? *y : (rvm_value){0}, has, sizeof has);
     rvm__plain_text(t, top->value, must, sizeof must);
-    if ((s->in->op | 1) == RVM_OP_pop) SAY("`%s` is %s: it must be 0 to take a value", name_of(s, &s->places[0]), has);
-    SAY("`%s` is %s, but the copy on the stack is %s", name_of(s, &s->places[0]), has, must);
+    if ((s->in->op | 1) == RVM_OP_pop) SAY("`%s` is %s: it must be 0 to take a value", name_of(s, q), has);
+    SAY("`%s` is %s, but the copy on the stack is %s", name_of(s, q), has, must);
 }
 
 static rvm_status explain_trail(scene *s, rvm_status status, rvm_error *err) {

@@ -154,9 +154,11 @@ static rvm_status stuck(const round_ *w) {
     if (!pending) return rvm__fail(w->err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "a function value has no derivative");
     const rvm__derivation *d = rvm__derived_find(w->p, (uint32_t)(pending - w->p->functions));
     if (!d) return rvm__fail(w->err, RVM_ERR_VERIFY, NULL, 0, 0, "function '%s' has no code", pending->name);
+    char of[RVM__SHOWN], shown[RVM__SHOWN];
+    rvm__shown_name(w->p, d->of, of, sizeof of);
+    rvm__shown_name(w->p, d->fn, shown, sizeof shown);
     return rvm__fail_at(w->err, RVM_ERR_UNSUPPORTED, w->p, d->of, 0,
-                        "'%s' has no derivative '%s': it calls its own derivative, which would never end",
-                        w->p->functions[d->of].name, pending->name);
+                        "'%s' has no derivative '%s': it calls its own derivative, which would never end", of, shown);
 }
 
 /* Whether code or a table is still to be made. */

@@ -62,6 +62,25 @@ static size_t name_of(const rvm_program *p, const rvm__request *r, const uint8_t
     return r->borrowing ? append(name, at, borrowing[r->borrowing]) : at;
 }
 
+void rvm__shown_name(const rvm_program *p, uint32_t fn, char *text, size_t size) {
+    const rvm__derivation *d = rvm__derived_find(p, fn);
+    if (!d) {
+        snprintf(text, size, "%s", p->functions[fn].name);
+        return;
+    }
+    const rvm_function *of = &p->functions[d->of];
+    bool all = true, any = false;
+    rvm__shown_name(p, d->of, text, size);
+    size_t at = strlen(text);
+    at += (size_t)snprintf(text + at, size - at, "'%s", rvm__transform_tick[d->kind]);
+    for (uint32_t k = 0; k < of->nparams; k++) all &= d->active[k] || of->params[k].type == RVM_I64;
+    for (uint32_t k = 0; k < of->nparams && !all && d->kind != RVM_INVERSE && at < size; k++) {
+        if (d->active[k]) at += (size_t)snprintf(text + at, size - at, "%s%s", any ? ", " : "[", of->params[k].name);
+        any |= d->active[k];
+    }
+    if (any && at < size) snprintf(text + at, size - at, "]");
+}
+
 static bool has_param(const rvm_function *f, const char *name) {
     for (uint32_t k = 0; k < f->nparams; k++)
         if (!strcmp(f->params[k].name, name)) return true;

@@ -34,6 +34,10 @@ rvm_status rvm__transform_declare(rvm_program *p, uint32_t fn, rvm_transform kin
 /* What fn was made of by rvm__transform_declare: active has a byte for each parameter of `of`. False: it was not. */
 bool rvm__transform_of(const rvm_program *p, uint32_t fn, rvm_transform *kind, uint32_t *of, const uint8_t **active);
 
+enum { RVM__SHOWN = 256 };
+/* As a program calls it, f'adj[x, z], where the name tells more: how it was derived. Cut to size, which is not 0. */
+void rvm__shown_name(const rvm_program *p, uint32_t fn, char *text, size_t size);
+
 /* Write the code of all declared functions, and of all that they call. p need not be verified: functions are verified as far
  * as they must be to be transformed, and p is verified as a whole at the end. Errors: what the verifier says; UNSUPPORTED:
  * a function that calls its own derivative; an active set that leaves out a parameter whose value depends on it, with the

@@ -1,6 +1,7 @@
 /* transfer.c: of calls, what is seldom or long: function values, memory that arguments share, lengths that differ. */
 #include "transfer.h"
 #include "overlap.h"
+#include "transform.h"
 
 #include <string.h>
 
@@ -42,14 +43,18 @@ rvm_status rvm__check_shared(const rvm__transfer *t) {
         for (uint32_t i = 0; i < k; i++) {
             if (rvm__may_share(&t->types[i], &t->types[k])) continue;
             if (!rvm__arguments_overlap(t, i, k, false)) continue;
-            snprintf(t->m->detail, sizeof t->m->detail, "arguments %u and %u of %s", i + 1, k + 1, t->callee->name);
+            char shown[RVM__SHOWN];
+            rvm__shown_name(t->m->p, t->callee_fn, shown, sizeof shown);
+            snprintf(t->m->detail, sizeof t->m->detail, "arguments %u and %u of %.200s", i + 1, k + 1, shown);
             return RVM_ERR_ALIAS;
         }
     return RVM_OK;
 }
 
 rvm_status rvm__length_differs(const rvm__transfer *t, const rvm_param *param, int d, int64_t is, int64_t must) {
-    snprintf(t->m->detail, sizeof t->m->detail, "dimension %d of argument `%s` of %s is %lld, must be %lld", d + 1,
-             param->name, t->callee->name, (long long)is, (long long)must);
+    char shown[RVM__SHOWN];
+    rvm__shown_name(t->m->p, t->callee_fn, shown, sizeof shown);
+    snprintf(t->m->detail, sizeof t->m->detail, "dimension %d of argument `%.60s` of %.100s is %lld, must be %lld", d + 1,
+             param->name, shown, (long long)is, (long long)must);
     return RVM_ERR_SHAPE;
 }
