@@ -106,6 +106,12 @@ static bool append(text_list *l, const char *text) {
     return true;
 }
 
+/* What is 0 in rvm_options where there is no such limit. */
+static bool is_limit(const struct option_spec *s) {
+    const ptrdiff_t option = s - specs;
+    return option == OPTION_fuel || option == OPTION_memory || option == OPTION_trail_limit;
+}
+
 static rvm_status set_option(const struct option_spec *s, const char *text, options *o, rvm_error *err) {
     void *at = (char *)o + s->offset;
     bool good = true;
@@ -120,6 +126,8 @@ static rvm_status set_option(const struct option_spec *s, const char *text, opti
     case COUNT: good = parse_count(text, 1000, at); break;
     case BYTES: good = parse_count(text, 1024, at); break;
     }
+    if (good && is_limit(s) && !*(uint64_t *)at)
+        return fail(err, RVM_ERR_USAGE, NULL, "--%s is at least 1, not `%s`; leave it out for the default", s->name, text);
     if (good) return RVM_OK;
     return fail(err, RVM_ERR_USAGE, NULL, "--%s takes a number%s, not `%s`", s->name,
                 s->kind == REAL ? " that is not negative" : ", whole and not negative", text);

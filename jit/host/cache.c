@@ -84,6 +84,7 @@ static bool find_folder(const char *given, char folder[PATH_MAX]) {
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         const char *from = ways[k].from;
         if (!from || (k > 1 && *from != '/')) continue;
+        if (k == 1 && !strcmp(from, "off")) return false; /* as --cache off */
         return *from && snprintf(folder, PATH_MAX, "%s%s", from, ways[k].below) < PATH_MAX;
     }
     return false;

@@ -198,6 +198,8 @@ Test(cache, folders) {
     cr_assert(rvm__cache_open("", 0, &rvm__libc_allocator, &c, &e) == RVM_OK && !c);
     setenv("RVM_CACHE_DIR", "", 1);
     cr_assert(rvm__cache_open(NULL, 0, &rvm__libc_allocator, &c, &e) == RVM_OK && !c);
+    setenv("RVM_CACHE_DIR", "off", 1);
+    cr_assert(rvm__cache_open(NULL, 0, &rvm__libc_allocator, &c, &e) == RVM_OK && !c && access("off", F_OK));
     unsetenv("RVM_CACHE_DIR");
     setenv("XDG_CACHE_HOME", "not/absolute", 1);
     setenv("HOME", folder, 1);

@@ -78,6 +78,9 @@ while [ $i -lt 60 ]; do
 done >many.rasm
 expect 2 'a_function_with_a_long_name_59 [[]USAGE]' rvm run many.rasm
 expect 2 '--depth 0 allows no call at all' rvm run one.rasm x=1 --depth 0
+for limit in fuel memory trail-limit; do
+    expect 2 "--$limit is at least 1, not \`0\`" rvm run one.rasm x=1 --$limit 0
+done
 for size in abc 12q -5 5kk; do
     expect 2 "RVM_CACHE_SIZE is \`$size\`, which is no size" env RVM_CACHE_SIZE=$size "$bin/rvm" run one.rasm x=1
 done
