@@ -286,6 +286,8 @@ extern const uint32_t rvm__operator_count;
 typedef enum exact_op { EXACT_ADD, EXACT_SUB, EXACT_MUL, EXACT_DIV, EXACT_IDIV, EXACT_IREM } exact_op; /* towards zero */
 const exact *rvm__exact(assembler *a, int64_t v);
 const exact *rvm__exact_read(assembler *a, const char *text); /* digits, perhaps with a point and an exponent e */
+/* Of one that is too long for that: near enough that it rounds alike; NULL: it is 0, or no number so large. */
+const exact *rvm__exact_read_long(assembler *a, const char *text);
 const exact *rvm__exact_op(assembler *a, exact_op op, const exact *x, const exact *y);
 const exact *rvm__exact_negate(assembler *a, const exact *x);
 const exact *rvm__exact_power(assembler *a, const exact *x, const exact *y); /* y is whole */

@@ -8,6 +8,8 @@
 #include "instruction.h"
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LIMB = 64, LIMBS = EXACT_BITS / LIMB, ROOM = 2 * LIMBS + 3 }; /* a sum of products, shifted, and a limb to divide */
@@ -378,6 +380,33 @@ const exact *rvm__exact_read(assembler *a, const char *text) {
     }
     cancel(&n, &d, NULL);
     return store(a, false, &n, &d);
+}
+
+/* Half way between two f64 there are no more decimal places, above 1 and below. */
+enum { PLACES_ABOVE_1 = 64, PLACES_BELOW_1 = 1100, MOST_WHOLE = 310 };
+
+const exact *rvm__exact_read_long(assembler *a, const char *text) {
+    char shorter[MOST_WHOLE + PLACES_BELOW_1 + 24];
+    const char *e = strchr(text, 'e'), *end = e ? e : strchr(text, 0), *point = memchr(text, '.', (size_t)(end - text));
+    const char *first = text + strspn(text, "0.");
+    const long exponent = e ? strtol(e + 1, NULL, 10) : 0;
+    if (first >= end || labs(exponent) > 2 * EXACT_BITS) return NULL;
+    const long after = (point ? point : end) - first;         /* the first digit stands before so many places .. */
+    const long whole_digits = after + (after < 0) + exponent; /* .. and so many before the point, or fewer than 0 */
+    const long most = whole_digits > 0 ? whole_digits + PLACES_ABOVE_1 : whole_digits + PLACES_BELOW_1;
+    if (whole_digits > MOST_WHOLE || most <= 0) return NULL;
+    long n = 0;
+    bool more = false;
+    for (const char *c = first; c < end; c++) {
+        if (*c == '.') continue;
+        if (n < most)
+            shorter[n++] = *c;
+        else
+            more |= *c != '0';
+    }
+    if (more) shorter[n++] = '1';
+    snprintf(shorter + n, 24, "e%ld", whole_digits - n);
+    return rvm__exact_read(a, shorter);
 }
 
 /* ---- rounding ---- */

@@ -122,6 +122,7 @@ static void lex_real(parser *p, token *t, const char *text, size_t start) {
     t->kind = K_REAL;
     t->u.f = strtod_l(text, NULL, p->a->c_locale);
     t->exact = rvm__exact_read(p->a, text);
+    if (!t->exact) t->exact = rvm__exact_read_long(p->a, text);
     if (!t->exact && t->u.f > 1.7976931348623157e308) bad(p, t, start, D_REAL_RANGE, "f64");
 }
 

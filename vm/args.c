@@ -57,8 +57,7 @@ static const rvm__math *usual_math(void) {
     return rvm__math_of(math);
 }
 
-bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
-    const rvm__math *math = usual_math();
+bool rvm__lns_text(const rvm__math *math, rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
     const double l = rvm_scalar_to_double(t, logarithm), x = math->exp(l);
     if (!text) size = 0;
     if (x == 0 || !isfinite(x)) {
@@ -74,6 +73,10 @@ bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
     }
     snprintf(text, size, "%.15g", x);
     return false;
+}
+
+bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
+    return rvm__lns_text(usual_math(), t, logarithm, text, size);
 }
 
 /* ---- arguments ---- */

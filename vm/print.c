@@ -44,7 +44,7 @@ static void put_number(line *l, rvm_type t, rvm_value v) {
 
 static void put_lns(line *l, rvm_type t, rvm_value v) {
     char text[64];
-    rvm_lns_text(t, (rvm_scalar){.i = v.i}, text, sizeof text);
+    rvm__lns_text(l->m->math, t, (rvm_scalar){.i = v.i}, text, sizeof text);
     put_text(l, text);
 }
 

@@ -27,4 +27,7 @@ static inline rvm_value rvm__of_real(rvm_type t, double x) {
     return (rvm_value){0};
 }
 
+/* args.c: rvm_lns_text by a set of elementary functions. */
+bool rvm__lns_text(const struct rvm__math *math, rvm_type t, rvm_scalar logarithm, char *text, size_t size);
+
 #endif

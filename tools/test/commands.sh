@@ -854,4 +854,11 @@ expect 3 'No such file' rvm grad march.rasm march --of out 'x=ones(400)' more=0 
 for c in run grad jvp check debug dis graph verify info; do expect 0 'usage: rvm' rvm $c --help; done
 expect 0 'rvm 0' rvm --version
 expect 0 'rasm 0' rasm --version
+# an lns is printed by the elementary functions that its logarithm is from
+printf 'fn f(n: i64)\n    let y: lns = 22.5\n    print y\nend\n' >logarithm.rasm
+expect 0 '22.5
+n = 0' rvm run logarithm.rasm n=0 --math libm
+expect 0 '22.5
+n = 0' rvm run logarithm.rasm n=0
+
 finish
