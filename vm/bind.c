@@ -463,11 +463,19 @@ const rvm_arg *rvm_machine_bound(const rvm_machine *m) {
     return m && m->run.where != UNBOUND ? m->bound.args : NULL;
 }
 
-void rvm_machine_unbind(rvm_machine *m) {
+static void hand_back(rvm_machine *m, bool fresh) {
     if (!m || m->run.where == UNBOUND) return;
-    if (m->run.where == INSIDE) rvm__fresh_hand_back(m, m->bound.mode != RVM_PRIMAL);
+    if (fresh) rvm__fresh_hand_back(m, m->bound.mode != RVM_PRIMAL);
     rvm__write_back(m);
     m->run.where = UNBOUND;
     m->bound.args = NULL;
     m->bound.nargs = 0;
+}
+
+void rvm_machine_unbind(rvm_machine *m) {
+    hand_back(m, m && (m->run.where == INSIDE || m->bound.unwritten)); /* or it has not begun */
+}
+
+void rvm__unbind(rvm_machine *m) {
+    hand_back(m, m && m->run.where == INSIDE);
 }

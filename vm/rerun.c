@@ -101,7 +101,7 @@ static rvm_status call_beside(again *a, rvm_error *err) {
     if (!status) status = rvm__move(m, 1, false, &m->stats.forward, err);
     const bool stopped = status == RVM_ERR_FUEL;
     if (stopped) rvm__write_back(m);
-    rvm_machine_unbind(m);
+    rvm__unbind(m);
     return stopped ? RVM_OK : status;
 }
 

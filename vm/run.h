@@ -54,6 +54,8 @@ bool rvm__value_meets_shadow(const rvm_arg *args, uint32_t nargs);
 void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size);
 /* Fill err for a status met at m->pc in m->dir; returns the status. */
 rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err);
+/* bind.c: as rvm_machine_unbind, but that a run which has not begun leaves fresh arrays alone, on which another may be. */
+void rvm__unbind(rvm_machine *m);
 
 /* rvm_machine_stats_reset, without the profile. */
 void rvm__stats_reset(rvm_machine *m);

@@ -200,6 +200,35 @@ Test(fresh, failure) {
     }
 }
 
+/* Refused as it would begin, it is unbound before its end; refused for its arguments, it was never bound. */
+Test(fresh, refused) {
+    static const char exact[] =
+        "fn sum(y: real[n], x: real[n])\n    for i in 0..n\n        y[i] += x[i] ^ 2\n    end\nend\n";
+    rvm_options o = rvm_options_default();
+    rvm_program *p;
+    rvm_machine *m;
+    const rvm_asm_options to = {.exact = true};
+    uint32_t inverse;
+    double y_b[3] = {1, 1, 1}, x_b[3] = {NAN, NAN, NAN};
+    rvm_arg a[] = {array(y, 1, 3, 0), array(y_b, 1, 3, 0), array(x, 1, 3, 0), array(x_b, 1, 3, 0)};
+    a[0].fresh = a[3].fresh = true;
+    o.exact = true;
+    cr_assert(!rvm_assemble(exact, strlen(exact), "t", &to, &p, &e, NULL, NULL), "%s", e.message);
+    rvm_program *derived;
+    cr_assert(!rvm_program_derive(p, "sum'adj", &derived, &inverse, &e), "%s", e.message);
+    cr_assert(!rvm_machine_new(derived, &o, &m, &e));
+    a[2].shape[0] = 4;
+    cr_assert(rvm_call(m, inverse, a, 4, &e) == RVM_ERR_SHAPE, "%s", e.message);
+    cr_assert(isnan(y[0]) && isnan(x_b[2]) && !rvm_machine_bound(m));
+    a[2].shape[0] = 3;
+    cr_assert(rvm_uncall(m, inverse, a, 4, &e) == RVM_ERR_UNSUPPORTED, "%s", e.message);
+    rvm_machine_unbind(m);
+    cr_assert(all(y, 3, 0) && all(x_b, 3, 0) && isnan(y[3]));
+    rvm_machine_free(m);
+    rvm_program_free(derived);
+    rvm_program_free(p);
+}
+
 /* ---- natively ---- */
 
 /* Lanes, one by one, threads. */

@@ -61,7 +61,7 @@ static rvm_status run_second(rvm__asked *q, rvm_error *err) {
     if (both && !save_results(q)) return rvm__no_memory(q->m, err);
     rvm_status status = rvm_machine_sweep(q->m, err);
     if (status || !both) return status;
-    rvm_machine_unbind(q->m);
+    rvm__unbind(q->m);
     return rvm__asked_results(q, err);
 }
 
@@ -106,7 +106,7 @@ rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradien
     const rvm_status status = rvm_tangent(d, g->fn, args, nargs, err);
     const bool mode = d->stats.ran & RVM_RAN_TANGENTS, program = d->stats.ran & RVM_RAN_TANGENT;
     const uint32_t ran = (mode ? RVM_RAN_GRADIENT_TANGENTS : 0) | (program ? RVM_RAN_GRADIENT_TANGENT : 0);
-    rvm_machine_unbind(d);
+    rvm__unbind(d);
     rvm__derived_count(m, d, ran, &m->stats.forward);
     if (m->jit.engine) m->jit.engine->derived(m->jit.engine, d, of, NULL, false);
     return status;
@@ -118,7 +118,7 @@ static rvm_status bind_derived(const rvm__asked *q, rvm__derived *d, rvm_error *
     if (!rvm__asked_lay_out(q, d)) return rvm__no_memory(q->m, err);
     const rvm_status status = rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
     if (status || !rvm__value_meets_shadow(q->args, q->n)) return status;
-    rvm_machine_unbind(d->machine);
+    rvm__unbind(d->machine);
     return rvm__fail(err, RVM_ERR_ALIAS, NULL, 0, 0, "a value and a shadow overlap");
 }
 
@@ -396,7 +396,7 @@ static rvm_status by_program(rvm__asked *q, rvm_error *err) {
     rvm__derived *d = find_for(q, kind_of[q->ask]);
     if (!d) return rvm__no_memory(m, err);
     rvm_status status = rvm__asked_bind(q, err); /* which looks at the arguments */
-    rvm_machine_unbind(m);
+    rvm__unbind(m);
     m->run.where = UNBOUND;
     q->shadows = true;
     if (!status) status = begin(q, d, err);

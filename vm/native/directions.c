@@ -171,7 +171,7 @@ static bool is_there(block *b, int64_t left) {
              rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, NULL);
     if (b->off) return false;
     const bool there = rvm__derived_is_native(d);
-    if (!there) rvm_machine_unbind(d->machine);
+    if (!there) rvm__unbind(d->machine);
     return there;
 }
 
@@ -201,7 +201,7 @@ static int64_t run_block(block *b, int64_t k, rvm_status *status, rvm_error *err
         ran = RVM_ERR_UNSUPPORTED;
     }
     count(b);
-    rvm_machine_unbind(b->d->machine);
+    rvm__unbind(b->d->machine);
     if (ran == RVM_ERR_CANCELLED) {
         *status = ran;
         if (err) *err = why;

@@ -68,7 +68,7 @@ static rvm_status run_marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
 /* Shapes and the like are looked at as for any run. */
 static rvm_status marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     rvm_status status = rvm__asked_bind(q, err);
-    rvm_machine_unbind(q->m);
+    rvm__unbind(q->m);
     if (!status) status = rvm__derived_ready(q->m, d, err);
     q->shadows = true;
     if (!status && !rvm__asked_save(q, RVM__INPUTS)) status = rvm__no_memory(q->m, err);
