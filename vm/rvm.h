@@ -138,8 +138,8 @@ RVM_API bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t s
  * element where it can, past the caches where the array is larger than half of the largest. The run goes, on every engine,
  * as if these elements were there; an element that it does not change is that in the end. Where values are handed back (the
  * run is back at its start, or is unbound before it is at its end, or a derivative failed) fresh ones are 0; a call whose
- * arguments are refused leaves all as it was. A fresh array overlaps no other one, and each of its elements stands in a place
- * of its own (ALIAS).
+ * arguments are refused leaves all as it was. A fresh array overlaps no other one, and each of its elements stands in a
+ * place of its own (ALIAS).
  *     a[0].fresh = true; // J = malloc(..), which f adds to
  *     rvm_call(m, fn, a, 2, &e); */
 typedef struct rvm_arg {
