@@ -127,8 +127,8 @@ typedef struct rvm_jit_options {
      * and the system. */
     const rvm_allocator *allocator;
     /* The folder where compiled code is kept for other processes; it is made if it is not there. NULL: the user's, which is
-     * $RVM_CACHE_DIR (empty, off: none), else $XDG_CACHE_HOME/rvm, else $HOME/.cache/rvm; "": none. Read by rvm_jit_new. What
-     * has symbols is not kept. */
+     * $RVM_CACHE_DIR (empty, off: none), else $XDG_CACHE_HOME/rvm, else $HOME/.cache/rvm; "": none. Read by rvm_jit_new.
+     * What has symbols is not kept. */
     const char *cache;
     uint64_t
         cache_size; /* bytes that it may hold; beyond, what was used longest ago goes. 0: $RVM_CACHE_SIZE, else 256 MiB */
