@@ -82,6 +82,11 @@ typedef struct rvm__build {
 enum { RVM__MAX_LANES = 64 };
 #define RVM__MOST_COPIES 16 /* that LLVM makes of a loop's body where it knows only how many trips there are at most */
 
+/* Functions of more blocks than that are large, before they are optimised: see jit/llvm/large.c. The attribute of one whose
+ * machine code is made in the simplest way. */
+enum { RVM__LARGE = 5 << 10 };
+#define RVM__SIMPLE "rvm-simple"
+
 /* ---- build.c ---- */
 
 /* The block at that line does not run on a device: why. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "group.h"
+#include "large.h"
 
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -32,8 +33,11 @@ static const char inlines[] = "cgscc(inline," VALUES "),ipsccp," VALUES;
 /* What is the same in all trips goes before loops are unrolled, so that it is there once. Few loads and stores are left when
  * they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded once have come to be one that each
  * trip hands to the next. */
-static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
-                            "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ")";
+#define UNROLLS                                                                                                             \
+    "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT "," UNROLL                \
+    "sroa,early-cse<memssa>," COMBINE
+#define NUMBERS "gvn<no-pre;no-load-pre>,dse," OUT ")"
+static const char moves[] = UNROLLS "," NUMBERS, moves_first[] = UNROLLS ")", moves_then[] = "function(" NUMBERS;
 static const char cleans[] = "function(" COMBINE ",sroa,dse,adce,simplifycfg," OUT ")";
 /* Loops as lanes.c wants them; in LLVM 16 a pass has another name. */
 #define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"
@@ -263,6 +267,26 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
     return e;
 }
 
+/* Whether some function is so large that it may come to be too large for value numbering when its loops are unrolled: for
+ * each load that looks through the blocks before it. */
+static bool may_grow(const rvm__build *k) {
+    enum { PRODUCT = 1 << 23 };
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        if ((uint64_t)rvm__size_of(f) * LLVMCountBasicBlocks(f) > PRODUCT) return true;
+    return false;
+}
+
+static LLVMErrorRef move_out(rvm__build *k, LLVMTargetMachineRef machine, bool all, LLVMPassBuilderOptionsRef options) {
+    if (!all || !may_grow(k)) return LLVMRunPasses(k->module, moves, machine, options);
+    enum { MOST_NUMBERED = 1 << 11 }; /* blocks */
+    LLVMErrorRef e = LLVMRunPasses(k->module, moves_first, machine, options);
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        if (LLVMCountBasicBlocks(f) > MOST_NUMBERED) set(k, f, optnone);
+    if (!e) e = LLVMRunPasses(k->module, moves_then, machine, options);
+    keep_none(k);
+    return e;
+}
+
 static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool all, bool device) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     hide_indices(k);
@@ -274,7 +298,7 @@ static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine, bool a
     raise_locals(k);
     if (!e) cut_dead_ends(k);
     allow_speculation(k, true);
-    if (!e) e = LLVMRunPasses(k->module, moves, machine, options);
+    if (!e) e = move_out(k, machine, all, options);
     allow_speculation(k, false);
     join_disagreeing_blocks(k);
     if (!e) e = LLVMRunPasses(k->module, cleans, machine, options);

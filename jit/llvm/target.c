@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "lanes.h"
+#include "large.h"
 
 #include <llvm-c/Support.h>
 #include <llvm-c/Analysis.h>
@@ -129,6 +130,10 @@ static bool keep_upper_halves(rvm__target *t) {
     return true;
 }
 
+static LLVMTargetMachineRef machine_of(const rvm__target *t, LLVMTargetRef target, LLVMCodeGenOptLevel level) {
+    return LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, level, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
 rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu, const char *features, unsigned level,
                             rvm_error *err) {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
@@ -146,8 +151,7 @@ rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu,
         LLVMDisposeMessage(why);
         return RVM_ERR_UNSUPPORTED;
     }
-    t->machine =
-        LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, levels[t->level], LLVMRelocPIC, LLVMCodeModelSmall);
+    t->machine = machine_of(t, target, levels[t->level]);
     if (!t->machine)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for %s with %s", t->triple, t->cpu);
     LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
@@ -266,7 +270,9 @@ rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool 
     if (k->fast && t->level >= 2) strcat(passes, again);
     if (t->level >= 2 && !k->on_device) strcat(passes, k->grouped ? of_groups : of_others);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef e = LLVMRunPasses(k->module, passes, t->machine, options);
+    LLVMErrorRef e = k->on_device ? NULL : rvm__optimise_large(k, t->machine);
+    if (!e) e = LLVMRunPasses(k->module, passes, t->machine, options);
+    rvm__hand_back_large(k);
     LLVMDisposePassBuilderOptions(options);
     if (plain) vectorise(k, true);
     return rvm__target_fail(e, "optimises", "", err);
@@ -275,7 +281,12 @@ rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool 
 rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
                             rvm_error *err) {
     char *why = NULL;
-    if (!LLVMTargetMachineEmitToMemoryBuffer(t->machine, module, form, &why, out)) return RVM_OK;
+    LLVMTargetMachineRef machine = t->machine, simple = NULL;
+    if (rvm__is_emitted_simply(module)) simple = machine_of(t, LLVMGetTargetMachineTarget(t->machine), LLVMCodeGenLevelNone);
+    if (simple) machine = simple;
+    const bool failed = LLVMTargetMachineEmitToMemoryBuffer(machine, module, form, &why, out);
+    if (simple) LLVMDisposeTargetMachine(simple);
+    if (!failed) return RVM_OK;
     rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM emits no code: %s", why);
     LLVMDisposeMessage(why);
     return RVM_ERR_UNSUPPORTED;

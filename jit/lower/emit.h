@@ -304,6 +304,7 @@ bool rvm__releases_shadows(const rvm__unit *u); /* shadows of which nothing is r
 /* ---- home.c ---- */
 /* Of a function that is emitted: finds registers that have a home, fills e->frame.home and e->frame.homed. */
 void rvm__make_homes(rvm__emit *e);
+void rvm__keep_counts(rvm__emit *e); /* once all is emitted: of a large function, in memory */
 
 /* ---- counts.c ---- */
 void rvm__begin_counts(rvm__emit *e); /* at both ends of a function */

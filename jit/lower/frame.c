@@ -362,6 +362,7 @@ void rvm__frame_close(rvm__emit *e) {
         rvm__at(e, e->frame.exits);
         LLVMBuildUnreachable(k->b);
     }
+    rvm__keep_counts(e);
     rvm__at(e, e->frame.entry);
     LLVMBuildBr(k->b, LLVMGetNextBasicBlock(e->frame.entry));
 }

@@ -82,6 +82,10 @@ static void stay_in_memory(LLVMValueRef address) {
     for (LLVMUseRef u = LLVMGetFirstUse(address); u; u = LLVMGetNextUse(u)) LLVMSetVolatile(LLVMGetUser(u), true);
 }
 
+static bool is_vast(const rvm__emit *e) {
+    return (uint64_t)e->frame.nsites * e->f->nregs > VAST;
+}
+
 static bool make_home(rvm__emit *e, uint32_t reg, const homes *h) {
     LLVMValueRef held = e->frame.held[reg];
     if (!is_local(e->frame.reg[reg]) || (held && !is_local(held))) return false;
@@ -90,10 +94,23 @@ static bool make_home(rvm__emit *e, uint32_t reg, const homes *h) {
     LLVMValueRef magnitude = rvm__member(e, e->frame.home, (e->f->nregs + reg) * sizeof(rvm_value));
     give_home(e, e->frame.reg[reg], value, h->let[reg]);
     if (held && !h->fixed[reg]) give_home(e, held, magnitude, h->let[reg]);
-    if ((uint64_t)e->frame.nsites * e->f->nregs <= VAST) return true;
+    if (!is_vast(e)) return true;
     stay_in_memory(e->frame.reg[reg]);
     if (held) stay_in_memory(held);
     return true;
+}
+
+static bool is_large(const rvm__emit *e) {
+    return !e->vectorised && LLVMCountBasicBlocks(e->function) > RVM__LARGE;
+}
+
+/* There, if the function is large, what was charged, and where it is left, stay in memory, too: as a value the one would
+ * live from beginning to end, with a use in each exit, and LLVM looks through all its uses for each of them. Elsewhere each
+ * branch would wait for it. */
+void rvm__keep_counts(rvm__emit *e) {
+    if (!e->frame.home || !is_large(e) || !is_vast(e)) return;
+    stay_in_memory(e->count.charged);
+    stay_in_memory(e->frame.site);
 }
 
 void rvm__make_homes(rvm__emit *e) {
@@ -111,4 +128,5 @@ void rvm__make_homes(rvm__emit *e) {
     for (uint32_t k = 0; k < n; k++)
         if (!h.carried[k] && make_home(e, k, &h)) e->frame.homed[k] = h.fixed[k] ? RVM__HOMED_FIXED : RVM__HOMED;
     LLVMSetCurrentDebugLocation2(e->k->b, line);
+    if (is_large(e) && is_vast(e)) LLVMAddTargetDependentFunctionAttr(e->function, RVM__SIMPLE, "");
 }
