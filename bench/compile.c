@@ -93,6 +93,47 @@ static bool measure_setting(row *const rows[ROWS], trial *x, int setting, const 
     return true;
 }
 
+/* A value that lives until all are released, so many times. */
+static rvm_status open_lets(trial *x, int lets, rvm_error *e) {
+    enum { LINE = 60 };
+    const rvm_asm_options o = {.real = RVM_F64};
+    const size_t size = LINE * (size_t)(lets + 4);
+    char *text = malloc(size);
+    if (!text) return RVM_ERR_MEMORY;
+    size_t n = (size_t)snprintf(text, size, "fn f(x: real, y: real)\n    let t0: real = x * 0.5\n");
+    for (int k = 1; k < lets; k++)
+        n += (size_t)snprintf(text + n, size - n, "    let t%d: real = t%d * 0.99 + %d.0\n", k, k - 1, k % 7);
+    n += (size_t)snprintf(text + n, size - n, "    y += t%d * x\nend\n", lets - 1);
+    rvm_status status = rvm_assemble(text, n, "lets.rasm", &o, &x->p, e, NULL, NULL);
+    free(text);
+    x->fn = 0;
+    return status ? status : fill_arguments(x);
+}
+
+static bool measure_growth(table *t, int repetitions) {
+    static const char group[] = "a function of lets, as large as that: until native code can be called";
+    static const int lets[] = {400, 1600, 6400};
+    static const char *const labels[] = {"400", "1,600", "6,400"};
+    double compile[MAX_REPETITIONS];
+    rvm_options o = rvm_options_default();
+    rvm_error e = {0};
+    times now = {0};
+    static trial x;
+    for (size_t n = 0; n < sizeof lets / sizeof *lets; n++) {
+        rvm_status status = open_lets(&x, lets[n], &e);
+        for (int k = 0; k < repetitions && !status; k++) {
+            status = time_request(&x, &o, "", &now, &e);
+            compile[k] = now.request;
+        }
+        rvm_program_free(x.p);
+        x.p = NULL;
+        if (status == RVM_ERR_UNSUPPORTED) return fprintf(stderr, "rvm_bench: %s\n", e.message), true;
+        if (print_failure(status, &e)) return false;
+        figure_set(&table_row(t, group, labels[n], "ms")->figures[CHECKED], compile, repetitions);
+    }
+    return true;
+}
+
 bool measure_compile(table *t, int repetitions) {
     static const char group[] = "bundle adjustment (ADBench), adjoint of an observation: until native code can be called";
     static const char *const labels[ROWS] = {"compiled", "of that, passes, by the clock",
@@ -113,5 +154,5 @@ bool measure_compile(table *t, int repetitions) {
     rvm_program_free(x.p);
     rvm_program_free(source);
     snprintf(command, sizeof command, "rm -r %s", cache);
-    return system(command) == 0 && ok;
+    return system(command) == 0 && ok && measure_growth(t, repetitions);
 }
