@@ -1,4 +1,5 @@
-/* own_parts.h: the elements of an array that instances of a parallel block have for themselves (isa/analysis/first_block.h). */
+/* own_parts.h: the elements of an array that instances of a parallel block have for themselves
+ * (isa/analysis/first_block.h). */
 #ifndef RVM_OWN_PARTS_H
 #define RVM_OWN_PARTS_H
 
