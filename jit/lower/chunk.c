@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 enum { WORTH = 1 << 14 };       /* instructions that a block must have for threads to be woken */
+enum { WORTH_SAVED = 1 << 22 }; /* where chunks keep what they change, before which it would have been done in lanes */
 enum { MOST_READ = 1 << 16 };   /* elements: they stay in the cache of a core */
 enum { MOST_SUMMED = 1 << 21 }; /* elements: 16 MB a chunk */
 
@@ -261,7 +262,8 @@ static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef good, LLVMValueRef n, uin
 /* In threads: copies may cost what a sixteenth of a chunk's work does; of what gains chunk by chunk, memory. */
 static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, const copied *elements) {
     rvm__build *k = e->k;
-    const uint64_t least = WORTH / p->work > RVM__CHUNK ? WORTH / p->work : RVM__CHUNK;
+    const uint64_t worth = (elements->saved ? WORTH_SAVED : WORTH) / p->work;
+    const uint64_t least = worth > RVM__CHUNK ? worth : RVM__CHUNK;
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), "");
     good = at_most(e, good, elements->others, p->work * (RVM__CHUNK / 16));
     good = at_most(e, good, elements->saved, p->work < MOST_SUMMED / RVM__CHUNK ? p->work : MOST_SUMMED / RVM__CHUNK);
