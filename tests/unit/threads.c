@@ -209,7 +209,7 @@ static const char text[] =
     "    parallel i in 0..n\n"
     "        v[i, 0] += sin(x[i])\n"
     "        set v[i, 1] = exp(x[i] / 300)\n"
-    "        let long = i64(x[i] == stop) * 100000\n" /* so that others are done with chunks behind */
+    "        let long = i64(x[i] == stop) * 2000000\n" /* so that others are done with chunks behind */
     "        for k in 0..long\n"
     "            s += real(k)\n"
     "        end\n"
@@ -217,6 +217,14 @@ static const char text[] =
     "        z[1, i] += cos(x[i])\n"
     "        for j in 0..m\n"
     "            h[j] += sin(x[i] + real(j))\n"
+    "        end\n"
+    "        for a in 0..6\n" /* so that it is worth threads */
+    "            for b in 0..6\n"
+    "                for c in 0..6\n"
+    "                    s += x[i]\n"
+    "                    s -= 2 * x[i]\n"
+    "                end\n"
+    "            end\n"
     "        end\n"
     "        s += real(1 // i64(x[i] != stop))\n"
     "        z[0, i] *= 2 + x[i] ^ 2\n"
