@@ -231,9 +231,8 @@ static LLVMValueRef is_dense(rvm__emit *e, uint16_t array, LLVMValueRef *n) {
     return good;
 }
 
-/* Elements of arrays that threads copy: that gain chunk by chunk anyway, and others; of an instance, that are saved; or
- * NULL.
- */
+/* Elements of arrays that threads copy: that gain chunk by chunk anyway, and others; of one instance, that chunks save; or
+ * NULL. */
 typedef struct copied {
     LLVMValueRef summed, others, saved;
 } copied;

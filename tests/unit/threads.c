@@ -381,14 +381,15 @@ Test(threads, into_elements) {
     check("gather", -1, false);
 }
 
-/* What cannot turn back; instance fails_at fails. */
-static args run_one_way(const char *function, unsigned threads, double fails_at) {
+/* What cannot turn back; instance fails_at fails; a parameter that is fresh, or NULL. */
+static args run_one_way(const char *function, unsigned threads, double fails_at, const char *fresh) {
     rvm_jit *j = open_jit(threads, false);
     args a = arguments(function, 1e6);
     const int64_t fn = rvm_program_find(program, function);
     rvm_options o = rvm_options_default();
     rvm_machine *m = NULL;
     if (fails_at >= 0) arg_value(&a.a[args_find(program, fn, "x")], (size_t)fails_at)->f = 1e6;
+    if (fresh) a.a[args_find(program, fn, fresh)].fresh = true;
     o.unchecked = true;
     o.trust = true;
     o.trail = RVM_TRAIL_OFF;
@@ -402,10 +403,10 @@ static args run_one_way(const char *function, unsigned threads, double fails_at)
     return a;
 }
 
-static void check_one_way(const char *function) {
+static void check_one_way(const char *function, const char *fresh) {
     static const double fails_at[] = {-1, 0, 1500, 3000, 5000};
     for (size_t k = 0; k<sizeof fails_at / sizeof *fails_at; k += TRY_ONE_IN> 1 ? 3 : 1) {
-        args a = run_one_way(function, 1, fails_at[k]), b = run_one_way(function, 4, fails_at[k]);
+        args a = run_one_way(function, 1, fails_at[k], fresh), b = run_one_way(function, 4, fails_at[k], fresh);
         cr_assert(args_agree(&rep, function, program, rvm_program_find(program, function), &a, &b, COMPARE_BITS, 0),
                   "fails at %g", fails_at[k]);
         args_free(&a);
@@ -415,13 +416,15 @@ static void check_one_way(const char *function) {
 
 /* Dead code is left out, but in chunks that may be taken back. */
 Test(threads, one_way) {
-    check_one_way("fading");
+    check_one_way("fading", NULL);
 }
 
 /* What instances change for themselves is kept while a chunk runs. */
 Test(threads, saved) {
-    check_one_way("lost");
+    check_one_way("lost", NULL);
     cr_expect(blocks == 1 && in_threads == 1, "%u of %u", in_threads, blocks);
+    check_one_way("lost", "v"); /* what was there is nothing, which nobody keeps */
+    check_one_way("lost", "w");
 }
 
 /* An allocator that gives nothing to helpers: the same bits. */
