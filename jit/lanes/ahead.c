@@ -7,10 +7,11 @@
  * instances of the next group do not read.
  */
 #include "group.h"
+#include "machine.h"
 
 #include <string.h>
 
-enum { LINE = 64, MOST_ROWS = 8, MOST_LINES = 4 };
+enum { MOST_ROWS = 8, MOST_LINES = 4 };
 
 typedef struct row { /* addresses that differ by a constant: bytes from the first to the last that is touched */
     rvm__affine at;
@@ -30,17 +31,13 @@ static bool is_far(const rvm__group *g, LLVMValueRef root) {
            LLVMGetStringAttributeAtIndex(g->flow.function, 1 + number_of(g, root), RVM__FAR, (unsigned)strlen(RVM__FAR));
 }
 
-static bool may_bail_out(LLVMValueRef v) {
-    return LLVMIsACallInst(v) && !strcmp(rvm__callee_name(v), RVM__BAIL_OUT) && !LLVMIsNull(LLVMGetOperand(v, 0));
-}
-
 /* Whether every instance comes to it. */
 static bool is_certain(const rvm__group *g, LLVMValueRef wanted) {
     for (uint32_t n = 0;; n = g->flow.nodes[n].succ[0]) {
         const rvm__node *here = &g->flow.nodes[n];
         for (LLVMValueRef v = LLVMGetFirstInstruction(here->b); v; v = LLVMGetNextInstruction(v)) {
             if (v == wanted) return true;
-            if (may_bail_out(v)) return false;
+            if (rvm__may_bail_out(v)) return false;
         }
         const rvm__node *next = here->nsucc == 1 && !here->bails_out ? &g->flow.nodes[here->succ[0]] : NULL;
         if (!next || next->nin != 1 || next->loop != RVM__NO_LOOP) return false;
@@ -150,8 +147,8 @@ static void prefetch_rows(rvm__group *g, const row *r) {
     LLVMPositionBuilderAtEnd(b, apart);
     for (unsigned lane = 0; lane < g->lanes; lane++) {
         LLVMValueRef at = of_instance(g, &r->at, lane);
-        const int64_t most = r->first + MOST_LINES * LINE;
-        for (int64_t p = r->first; p < r->last && p < most; p += LINE) prefetch(g, at, p);
+        const int64_t most = r->first + MOST_LINES * RVM__LINE;
+        for (int64_t p = r->first; p < r->last && p < most; p += RVM__LINE) prefetch(g, at, p);
         if (r->last < most) prefetch(g, at, r->last);
     }
     LLVMBuildBr(b, on);

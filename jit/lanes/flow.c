@@ -53,6 +53,10 @@ const char *rvm__callee_name(LLVMValueRef call) {
     return LLVMIsAFunction(f) ? LLVMGetValueName2(f, &length) : "";
 }
 
+bool rvm__may_bail_out(LLVMValueRef v) {
+    return LLVMIsACallInst(v) && !strcmp(rvm__callee_name(v), RVM__BAIL_OUT) && !LLVMIsNull(LLVMGetOperand(v, 0));
+}
+
 LLVMValueRef rvm__object_of(LLVMValueRef address) {
     while (LLVMIsAGetElementPtrInst(address)) address = LLVMGetOperand(address, 0);
     return address;

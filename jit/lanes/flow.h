@@ -83,6 +83,7 @@ bool rvm__any_varying(const rvm__flow *w, LLVMValueRef v); /* of its operands */
 uint8_t rvm__memory_of(const rvm__flow *w, LLVMValueRef v);
 bool rvm__changes_shared(const rvm__flow *w, LLVMValueRef v); /* memory */
 const char *rvm__callee_name(LLVMValueRef call);
+bool rvm__may_bail_out(LLVMValueRef v); /* a call of RVM__BAIL_OUT, unless LLVM has found that its condition never holds */
 LLVMValueRef rvm__object_of(LLVMValueRef address); /* from which it is computed */
 bool rvm__makes_array(LLVMValueRef call);          /* a local one, cleared or not */
 

@@ -252,11 +252,6 @@ static bool is_call_of(LLVMValueRef v, const char *name) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), name);
 }
 
-/* May; not if LLVM has found that its condition never holds. */
-static bool bails_out(LLVMValueRef v) {
-    return is_call_of(v, RVM__BAIL_OUT) && !LLVMIsNull(LLVMGetOperand(v, 0));
-}
-
 /* A group that polls, and may be told to end, keeps few changes, but none of loops, which would be many; where all must be
  * taken back it keeps those, too, and bails out where it has no room. */
 static bool keeps_for_safepoints(const rvm__group *g) {
@@ -280,7 +275,7 @@ static void find_log(rvm__group *g) {
             rvm__node *b = &g->flow.nodes[g->flow.order[k]];
             for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
                 b->changed |= rvm__changes_shared(&g->flow, v);
-                g->logs |= b->changed && bails_out(v);
+                g->logs |= b->changed && rvm__may_bail_out(v);
                 releases |= is_call_of(v, RVM__DISAGREES);
             }
             changes |= b->changed;
