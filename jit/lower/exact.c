@@ -88,9 +88,12 @@ static LLVMValueRef numbers(rvm__emit *e, int64_t v0, int64_t v1, int64_t v2, in
     return LLVMConstVector(v, TRIALS);
 }
 
-/* The guess, if what is behind the update is finite; else a NaN, which leads nowhere. */
+/* The guess, if what is behind the update is finite; else a NaN, which leads nowhere. One fused operation, where there are
+ * such: 0 times what is finite is 0. */
 static LLVMValueRef if_finite(rvm__emit *e, LLVMValueRef g, LLVMValueRef after) {
-    return LLVMBuildFAdd(e->k->b, g, LLVMBuildFSub(e->k->b, after, after, ""), "");
+    LLVMTypeRef t = LLVMTypeOf(g);
+    LLVMValueRef args[3] = {after, LLVMConstNull(t), g};
+    return rvm__build_overloaded(e->k, "llvm.fmuladd", 1, &t, 3, args);
 }
 
 static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v, unsigned n) {

@@ -39,6 +39,14 @@ LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef resul
     return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
 }
 
+/* Upper halves of registers, which the function has saved and LLVM leaves as they are there (target.c): the library's code
+ * takes longer by far where they are not 0. */
+static void clear_upper_halves(rvm__build *k) {
+    const LLVMValueRef none[1] = {NULL};
+    if (k->target->cold_features && k->target->width > 2)
+        rvm__build_overloaded(k, "llvm.x86.avx.vzeroupper", 0, NULL, 0, none);
+}
+
 /* A function in between that keeps all registers but a few, where the target has a convention for that: else calls would
  * leave little in registers around them. */
 static LLVMValueRef between(rvm__emit *e, unsigned convention, const char *name, LLVMTypeRef result, unsigned n,
@@ -60,6 +68,7 @@ static LLVMValueRef between(rvm__emit *e, unsigned convention, const char *name,
     rvm__attribute(k, f, -1, "nounwind", 0);
     rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
     for (unsigned i = 0; i < n; i++) passed[i] = LLVMGetParam(f, i);
+    clear_upper_halves(k);
     LLVMValueRef v = rvm__call_runtime(e, name, result, n, passed);
     result == k->nothing ? LLVMBuildRetVoid(k->b) : LLVMBuildRet(k->b, v);
     rvm__at(e, here);
