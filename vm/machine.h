@@ -211,7 +211,8 @@ enum rvm__scratch {
     SCRATCH_MADE,
     SCRATCH_SIZES, /* of sums, rerun.c */
     SCRATCH_SUMS,  /* of a chunk that is taken back, blocks.c */
-    SCRATCH_LANES, /* what a group of lanes has replaced, native/lane_log.c */
+    SCRATCH_LANES, /* what a group of lanes has replaced, native/lane_log.c; */
+    SCRATCH_LATER, /* and what it is to add */
     RVM__SCRATCHES
 };
 

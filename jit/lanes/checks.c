@@ -144,6 +144,7 @@ void rvm__group_before_store(rvm__group *g, LLVMValueRef to) {
 
 void rvm__group_give(rvm__group *g) {
     ask(g);
+    rvm__later_end(g);
     for (uint32_t k = 0; k < g->ngathered; k++) (g->gathered[k].held ? raise_held : tell_residue)(g, &g->gathered[k]);
 }
 

@@ -69,7 +69,7 @@ bool rvm__makes_array(LLVMValueRef call) {
 bool rvm__changes_shared(const rvm__flow *w, LLVMValueRef v) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
     if (op == LLVMStore) return rvm__memory_of(w, LLVMGetOperand(v, 1)) == RVM__SHARED;
-    return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
+    return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD)) && !rvm__item_of(w, v)->later;
 }
 
 static rvm__item *add_item(rvm__flow *w, LLVMValueRef v) {

@@ -21,6 +21,7 @@ typedef struct rvm__item { /* a value of the instance: a parameter, an instructi
     LLVMValueRef v;
     uint32_t node; /* of a block, and no dead end */
     bool varying;
+    bool later;     /* an addition that a group makes when it is done (later.c) */
     uint8_t memory; /* of a pointer: rvm__memory */
     /* In a group: */
     LLVMValueRef one;       /* if it is uniform; of a linear one in its first lane */

@@ -21,6 +21,9 @@ typedef struct rvm__waiting { /* an addition that waits for the end of its block
     bool taken; /* it is done, or goes with others */
 } rvm__waiting;
 enum { RVM__MOST_WAITING = 64 };
+typedef struct rvm__group_log { /* allocas: entries, their bytes, those that the machine has; or NULL */
+    LLVMValueRef bytes, size, kept;
+} rvm__group_log;
 typedef struct rvm__gathered rvm__gathered; /* checks.c */
 typedef struct rvm__turned rvm__turned;     /* turned.c */
 
@@ -43,7 +46,8 @@ typedef struct rvm__group {
     LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
     bool turns_long;                 /* the loop that is emitted polls */
-    LLVMValueRef log, log_size, log_kept, mark;
+    LLVMValueRef mark;
+    rvm__group_log log, later; /* what changes have replaced; additions until the group is done (later.c) */
     int ordered;       /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces;       /* this is the function of order.c */
     LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
@@ -121,8 +125,11 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 
 /* log.c: what is kept where a group may bail out later. */
-/* Values that stood at addresses, and what tells them, as native.h says. */
-void rvm__keep_entry(rvm__group *g, LLVMValueRef values, LLVMValueRef addresses, LLVMValueRef tells);
+/* An entry of three parts, as native.h says; `machine`: the function of it that takes entries when there are many. */
+void rvm__keep_entry(rvm__group *g, rvm__group_log *log, const char *machine, const LLVMValueRef part[3]);
+/* Values that stood at addresses, and what tells them. */
+void rvm__keep_old(rvm__group *g, LLVMValueRef values, LLVMValueRef addresses, LLVMValueRef tells);
+LLVMValueRef rvm__call_machine(rvm__group *g, const char *name, LLVMTypeRef returns, unsigned n, LLVMValueRef *args);
 /* What stood in elements side by side, a vector or one of them, if it may. */
 void rvm__keep_run(rvm__group *g, LLVMValueRef run, LLVMValueRef was);
 void rvm__take_back(rvm__group *g); /* the block where it bails out */
@@ -184,8 +191,15 @@ void rvm__turned_trip(rvm__group *g, uint32_t loop);
 bool rvm__add_turned(rvm__group *g, const unsigned *run);
 void rvm__turned_end(rvm__group *g);
 
-/* order.c: the function that tells whether an instance adds to each element once. False: why. */
-bool rvm__order_begin(rvm__group *g);
+/* later.c: finds the additions that are kept until the group is done; false: no other one counts on the order. Keeps one;
+ * makes all, when the group is done. */
+bool rvm__later_find(rvm__group *g);
+bool rvm__adds_in_order(const rvm__flow *w, LLVMValueRef v); /* to an f64 that instances share */
+void rvm__add_later(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef mask);
+void rvm__later_end(rvm__group *g);
+
+/* order.c: the function that tells whether an instance adds to each element once. */
+void rvm__order_begin(rvm__group *g);
 void rvm__order_add(rvm__group *g, LLVMValueRef call);
 /* Whether it has the value. */
 bool rvm__is_traced(const rvm__group *g, LLVMValueRef v);

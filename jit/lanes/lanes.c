@@ -296,7 +296,9 @@ static bool makes_arrays(const rvm__group *g) {
 
 static bool begin(rvm__group *g) {
     rvm__flow *w = &g->flow;
-    return rvm__flow_begin(w) && rvm__graph_find(w) && rvm__uniform_find(w) && rvm__can_group(g);
+    const bool can = rvm__flow_begin(w) && rvm__graph_find(w) && rvm__uniform_find(w) && rvm__can_group(g);
+    if (can && g->ordered) rvm__later_find(g);
+    return can && !w->why;
 }
 
 static void declare(rvm__group *g) {
@@ -341,7 +343,7 @@ static void emit(rvm__group *g) {
     LLVMBasicBlockRef body = rvm__group_block(g, "body");
     LLVMPositionBuilderAtEnd(b, body);
     make_phis(g);
-    if (g->traces && !rvm__order_begin(g)) return;
+    if (g->traces) rvm__order_begin(g);
     if (!g->traces) make_mark(g);
     rvm__item *index = rvm__item_of(&g->flow, LLVMGetParam(g->flow.function, RVM__VECTORISED_INDEX));
     index->stride = LLVMConstInt(g->k->i64, 1, false);

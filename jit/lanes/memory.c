@@ -130,7 +130,7 @@ static void keep_each(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef m = mask ? mask : all_lanes(g);
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
-    rvm__keep_entry(g, gather(g, where, integers(g), m), where, LLVMBuildZExt(b, bits, g->k->i64, ""));
+    rvm__keep_old(g, gather(g, where, integers(g), m), where, LLVMBuildZExt(b, bits, g->k->i64, ""));
 }
 
 /* What stands there, so many elements behind `to`, which is to be replaced. */
@@ -255,6 +255,10 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef to = LLVMGetOperand(call, 0), v = rvm__many(g, LLVMGetOperand(call, 1)), row = rvm__side_by_side(g, to, 0);
     LLVMTypeRef t = LLVMTypeOf(v);
+    if (rvm__item_of(&g->flow, call)->later) {
+        rvm__add_later(g, to, v, mask);
+        return;
+    }
     const bool real = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMDoubleTypeKind;
     const bool private = rvm__memory_of(&g->flow, to) == RVM__PRIVATE_MEMORY;
     if (mask) v = LLVMBuildSelect(b, mask, v, real ? rvm__splat(g, LLVMConstReal(g->k->f64, -0.0)) : LLVMConstNull(t), "");

@@ -4,7 +4,8 @@
  * comes to the next; that is the same order if an instance adds to each element but once. Where all lanes add at the same
  * address, and whoever comes there does, the addresses are those of every instance of the block. So a function of the same
  * parameters, run once before the block's first group, goes through what is uniform of an instance, without a store, and
- * asks of each address whether it is a new one (rvm__native_is_new). 0: all were; 1: not, or it cannot be told.
+ * asks of each address whether it is a new one (rvm__native_is_new). 0: all were; 1: not, or it cannot be told. Additions of
+ * which it is known before that they are not all of that kind are not asked about: they are kept (later.c).
  */
 #include <stddef.h>
 #include <string.h>
@@ -12,36 +13,22 @@
 #include "group.h"
 #include "native.h"
 
-static bool adds_reals(const rvm__group *g, LLVMValueRef v) {
-    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64") &&
-           rvm__memory_of(&g->flow, LLVMGetOperand(v, 0)) == RVM__SHARED;
+static bool counts(const rvm__group *g, LLVMValueRef v) {
+    return !rvm__item_of(&g->flow, v)->later && rvm__adds_in_order(&g->flow, v);
 }
 
-/* Whether not all instances come to the node equally often. */
-static bool is_partly(const rvm__group *g, uint32_t n) {
-    bool partly = g->flow.nodes[n].guarded;
-    for (uint32_t l = g->flow.nodes[n].loop; l != RVM__NO_LOOP; l = g->flow.loops[l].parent)
-        partly |= g->flow.loops[l].divergent;
-    return partly;
-}
-
-bool rvm__order_begin(rvm__group *g) {
-    for (uint32_t n = 0; n < g->flow.n; n++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b); v; v = LLVMGetNextInstruction(v))
-            if (adds_reals(g, v) && (is_partly(g, n) || rvm__is_varying(&g->flow, LLVMGetOperand(v, 0))))
-                return rvm__no_group(g, "additions to the same element, in an order that counts");
+void rvm__order_begin(rvm__group *g) {
     g->seen = rvm__group_local(g, LLVMArrayType2(g->k->i64, sizeof(rvm__native_seen) / sizeof(uint64_t)));
     for (unsigned k = 0; k < 2; k++) {
         LLVMValueRef at =
             LLVMConstInt(g->k->i64, k ? offsetof(rvm__native_seen, last) : offsetof(rvm__native_seen, n), false);
         LLVMBuildStore(g->k->b, LLVMConstNull(g->k->i64), LLVMBuildGEP2(g->k->b, g->k->i8, g->seen, &at, 1, ""));
     }
-    return true;
 }
 
 void rvm__order_add(rvm__group *g, LLVMValueRef call) {
     static const char name[] = "rvm__native_is_new";
-    if (!adds_reals(g, call)) return;
+    if (!counts(g, call)) return;
     LLVMTypeRef params[2] = {g->k->ptr, g->k->ptr}, t = LLVMFunctionType(g->k->i1, params, 2, false);
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {g->seen, rvm__one(g, LLVMGetOperand(call, 0))};
     if (!f) f = LLVMAddFunction(g->k->module, name, t);

@@ -380,6 +380,8 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_release),
     SYMBOL(rvm__native_keep_stores),
     SYMBOL(rvm__native_put_back),
+    SYMBOL(rvm__native_keep_additions),
+    SYMBOL(rvm__native_add_kept),
     SYMBOL(rvm__native_is_new),
     SYMBOL(rvm__native_enter),
     SYMBOL(__divti3),
