@@ -456,7 +456,41 @@ static rvm_status explain_tangent(scene *s, rvm_status status, rvm_error *err) {
     SAY("%s disappears %s", released(s, what, sizeof what), rest);
 }
 
-rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
+/* ---- what runs around it ---- */
+
+static uint32_t place_in(const rvm_machine *m, uint32_t frame) {
+    const rvm__frame *f = &m->store.frames[frame];
+    if (frame + 1 < m->store.nframes) return f[1].call_pc;
+    return (uint32_t)(m->run.pc - m->codes[f->fn].x);
+}
+
+/* ", in instance j = 2 within i = 17": of the parallel blocks that the source has around it, the innermost first. */
+static void add_instances(const rvm_machine *m, rvm_error *err) {
+    size_t n = strlen(err->message);
+    bool any = false;
+    for (uint32_t k = m->store.nframes; k-- > 0;) {
+        const rvm__frame *at = &m->store.frames[k];
+        const rvm_function *f = &m->p->functions[at->fn];
+        const uint32_t pc = place_in(m, k);
+        if (rvm__is_written(f->name)) continue; /* of a statement on whole arrays */
+        RVM__EACH_INSN_UP(x, f, pc, 0) {
+            if (x.in->op != RVM_OP_par || x.in->target <= pc || n >= sizeof err->message) continue;
+            char name[64];
+            rvm__place_text(f, x.q, x.pc + 1, NULL, name, sizeof name);
+            n += (size_t)snprintf(err->message + n, sizeof err->message - n, "%s%s%s%lld",
+                                  any ? " within " : ", in instance ", *name == '%' ? "" : name, *name == '%' ? "" : " = ",
+                                  (long long)m->store.slots[at->slots + x.q->slot].i);
+            any = true;
+        }
+    }
+}
+
+/* Not so where it depends on how much an engine does at a time; a race names instances itself. */
+static bool is_of_an_instance(rvm_status status) {
+    return (rvm_status_exit(status) == 1 && status != RVM_ERR_RACE) || status == RVM_ERR_DEPTH;
+}
+
+static rvm_status explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     scene now = scene_of(m), *s = &now;
     char text[160];
     rvm_program_instruction_text(m->p, s->fn, s->pc, text, sizeof text);
@@ -492,4 +526,10 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     default: break;
     }
     SAY("%s", rvm_status_text(status));
+}
+
+rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
+    const rvm_status told = explain(m, status, err);
+    if (err && is_of_an_instance(told)) add_instances(m, err);
+    return told;
 }

@@ -195,6 +195,14 @@ expect 2 'program: it was derived for other runs [[]UNSUPPORTED]' rvm run second
 expect 0 'out = -11.11111111111111' rvm run seconds.rbc g out=0 y=0.3
 expect 0 'out = -11.11111111111111' rvm run seconds.rasm g out=0 y=0.3 --exact
 
+# the instance of a parallel block that fails; a statement on whole arrays has none in the source
+printf 'fn f(y: real[n], x: real[n])\n    parallel i in 0..n\n        y[i] *= x[i]\n    end\nend\n' >instance.rasm
+printf 'fn whole(y: real[n], x: real[n])\n    y *= x\nend\n' >>instance.rasm
+expect 1 'instance.rasm:3:9: error: the factor of `y[[]i]` is 0: it must be finite and not 0, in instance i = 1 [[]DOMAIN]' \
+    rvm run instance.rasm f 'y=[1,1]' 'x=[1,0]'
+expect 1 'instance.rasm:7:5: error: the factor of `y[[]1]` is 0: it must be finite and not 0 [[]DOMAIN]' \
+    rvm run instance.rasm whole 'y=[1,1]' 'x=[1,0]'
+
 # colours on a terminal only, and not where NO_COLOR is
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # there are pseudo-terminals
     coloured=$(printf '\033[[]1;31merror: ')
