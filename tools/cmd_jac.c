@@ -451,6 +451,7 @@ static rvm_status count_other(tool *t, answer *a, const rvm_derivative_spec *q) 
     rvm_sparse_free(t->machine, &entries);
     free(v);
     if (st) return st == RVM_ERR_MEMORY ? tool_fail(t, st, "out of memory") : RVM_OK;
+    if (strcmp(other.method, a->cost.method) == 0) return RVM_OK; /* only this one goes through a derivative by hand */
     a->cost.other = other.method;
     a->cost.otherwise = other.instructions * (swept ? (uint64_t)a->ncolumns : 1);
     a->cost.other_updates = other.updates;

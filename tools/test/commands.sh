@@ -541,6 +541,12 @@ expect 1 'big.rasm:1:4: error: the entries of column `x` cannot be right: *[[]CH
 
 expect 0 'by sweep: 1 sweep, *; by hvp: * instructions' rvm hess norm.rasm --of out x=[3,4] --stats
 expect 0 'by hvp: 2 tangent runs, *; by sweep: * instructions, * entry updates' rvm hess norm.rasm --of out x=[3,4] --stats --method hvp
+printf "fn sq(y: real, x: real)\n    y += x ^ 3\nend\nfn sq'adj(y: real, y_b: real, x: real, x_b: real)\n" >byhand.rasm
+printf '    x_b += 3 * y_b * x ^ 2\n    y -= x ^ 3\nend\nfn f(out: real, x: real)\n    call sq(out, x)\nend\n' >>byhand.rasm
+expect 0 'by hvp: 1 tangent run, * instructions
+program' rvm hess byhand.rasm f --of out x=2 --stats # only that goes through a derivative by hand
+expect_not 0 'by hvp: *by hvp' rvm hess byhand.rasm f --of out x=2 --stats
+expect 0 '"method":"hvp",*"other":null,"otherwise":0' rvm hess byhand.rasm f --of out x=2 --json
 expect 0 'd2 out / d x d x = [[][[]0.128, -0.09*], [[]-0.09*, 0.07*]]' rvm hess norm.rasm --of out x=[3,4] --method hvp
 expect 0 'd (d out / d x) = [[]0.12*, -0.09*]' rvm hvp norm.rasm --of out x=[3,4] --dot 'x[0]=1'
 printf 'fn counted(y: real, x: real, n: i64[k])\n    y += x * n[0]\nend\n' >counted.rasm
