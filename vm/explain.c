@@ -485,6 +485,55 @@ static void add_instances(const rvm_machine *m, rvm_error *err) {
     }
 }
 
+/* ---- what does not end ---- */
+
+/* The loop that has its trap at t; false: that is none whose end a condition decides, or it is not known to have been as it
+ * must be for another turn each time that it was tested so far. Its first and last instruction are the targets of jumps. */
+static bool is_turning(const rvm_function *f, uint32_t t, uint32_t pc, bool up, uint32_t *exit) {
+    const rvm_insn *c = f->code;
+    if (c[t].op != RVM_OP_trap || c[t - 1].op != RVM_OP_jf || (c[t + 1].op != RVM_OP_cff && c[t + 1].op != RVM_OP_cft))
+        return false;
+    const uint32_t first = c[t - 1].target;
+    const uint16_t slot = rvm__places(f, &c[t - 1])->slot;
+    *exit = c[t + 1].target;
+    if (pc <= first || pc >= t || first > *exit || *exit > t) return false;
+    if (!up && rvm__class_of(c[first + 1].op) == RVM_CLASS_TRAIL) return false;         /* a `while` without `from` */
+    for (uint32_t k = up ? *exit : first; k > first || !up; k += up ? UINT32_MAX : 1) { /* where it is computed */
+        if (k >= t) return false;
+        if (c[k].op == (up ? RVM_OP_let : RVM_OP_unlet) && rvm__places(f, &c[k])->slot == slot)
+            return up ? pc <= k || pc > *exit : pc >= k;
+    }
+    return false;
+}
+
+/* "; the `until` at line 7 has not held so far": of the loops that run, the innermost, and one around it. */
+static void add_loops(const rvm_machine *m, rvm_error *err) {
+    enum { MOST = 2, FRAMES = 16 };
+    bool up = m->run.dir > 0;
+    uint32_t told = 0;
+    size_t n = strlen(err->message);
+    for (uint32_t k = m->store.nframes; k-- > 0 && told < MOST && m->store.nframes - k <= FRAMES;) {
+        const uint32_t fn = m->store.frames[k].fn, pc = place_in(m, k);
+        const rvm_function *f = &m->p->functions[fn];
+        RVM__EACH_INSN_IN(x, f, pc, f->ncode) {
+            uint32_t exit, line, column;
+            if (told >= MOST || n >= sizeof err->message || !is_turning(f, x.pc, pc, up, &exit)) continue;
+            const bool until = f->code[x.pc + 1].op == RVM_OP_cft;
+            const uint32_t at = !up ? f->code[x.pc - 1].target : exit;
+            const char *file;
+            rvm_program_position(m->p, fn, at, &file, &line, &column);
+            n += (size_t)snprintf(err->message + n, sizeof err->message - n,
+                                  "%s the condition of the `%s` at line %u has %s so far", told ? ", and" : ":",
+                                  !up     ? "from"
+                                  : until ? "until"
+                                          : "while",
+                                  line, up && !until ? "held" : "not held");
+            told++;
+        }
+        up ^= m->store.frames[k].against;
+    }
+}
+
 /* Not so where it depends on how much an engine does at a time; a race names instances itself. */
 static bool is_of_an_instance(rvm_status status) {
     return (rvm_status_exit(status) == 1 && status != RVM_ERR_RACE) || status == RVM_ERR_DEPTH;
@@ -518,7 +567,7 @@ static rvm_status explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_FORMAT: SAY("%s", m->detail);
     case RVM_ERR_LIMIT: SAY("the trail reaches its limit of %zu bytes", m->o.trail_limit);
     case RVM_ERR_DEPTH: SAY("calls are nested deeper than %u", m->o.depth);
-    case RVM_ERR_FUEL: SAY("the limit of %llu instructions is reached", (unsigned long long)m->o.fuel);
+    case RVM_ERR_FUEL: SAY("the limit of %llu instructions (fuel) is reached", (unsigned long long)m->o.fuel);
     case RVM_ERR_CANCELLED: SAY("cancelled");
     case RVM_ERR_MEMORY:
         if (m->o.memory) SAY("out of memory: the limit is %zu bytes", m->o.memory);
@@ -531,5 +580,6 @@ static rvm_status explain(rvm_machine *m, rvm_status status, rvm_error *err) {
 rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     const rvm_status told = explain(m, status, err);
     if (err && is_of_an_instance(told)) add_instances(m, err);
+    if (err && told == RVM_ERR_FUEL) add_loops(m, err);
     return told;
 }
