@@ -362,8 +362,20 @@ static bool is_dense(const tool *t) {
     return t->o.dense || (t->o.output && !is_sparse(t));
 }
 
+/* What the name of -o is to say; devices may have any. */
+static rvm_status check_output(tool *t) {
+    const char *path = t->o.output, *end = path ? strrchr(path, '.') : NULL;
+    const bool product = t->command == COMMAND_HVP;
+    if (!path || (end && strcmp(end, ".npy") == 0) || (!product && sparse_file_is(path)) || strncmp(path, "/dev/", 5) == 0)
+        return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE, "-o %s: its name does not say what to write: %s", path,
+                     product ? "a product goes to FILE.npy"
+                             : "a matrix goes to FILE.npy, a sparse one to FILE.mtx or FILE.npz");
+}
+
 static rvm_status check_forms(tool *t) {
-    if (!t->o.dense || !is_sparse(t)) return RVM_OK;
+    const rvm_status st = check_output(t);
+    if (st || !t->o.dense || !is_sparse(t)) return st;
     return tool_fail(t, RVM_ERR_USAGE, "--dense does not go with --sparse, --pattern or a sparse file");
 }
 
@@ -573,6 +585,7 @@ rvm_status command_HVP(tool *t) {
     rvm_status st = RVM_OK;
     if (!t->o.of) st = tool_fail(t, RVM_ERR_USAGE, "--of NAME is missing: what is to be differentiated?");
     if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: times what?");
+    if (!st) st = check_forms(t);
     if (!st) st = begin(t, &a);
     if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "direction");
     if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);

@@ -198,6 +198,14 @@ expect 0 'out = 5' rvm run norm.rasm x=@x.npy
 expect 2 '`norm.rasm` is the program itself' rvm run norm.rasm x=[1] --save x=norm.rasm
 expect 2 '`./norm.rasm` is the program itself' rasm norm.rasm -o ./norm.rasm
 expect 2 'is the program itself' rvm jac norm.rasm x=[1] -o norm.rasm
+forms='its name does not say what to write: a matrix goes to FILE.npy, a sparse one to FILE.mtx or FILE.npz'
+expect 2 "-o J.foo: $forms" rvm jac norm.rasm x=[1] -o J.foo
+expect 2 "-o J: $forms" rvm hess norm.rasm --of out x=[1] -o J --json
+expect 2 '-o p.npz: its name does not say what to write: a product goes to FILE.npy' \
+    rvm hvp norm.rasm --of out --dot 'x[0]=1' x=[1] -o p.npz
+expect 1 '' test -e J -o -e J.foo -o -e p.npz
+expect 0 'd (d out / d x)' rvm hvp norm.rasm --of out --dot 'x[0]=1' x=[3,4] -o p.npy
+expect 0 'NUMPY' rvm jac norm.rasm x=[3,4] -o /dev/stdout
 expect 0 'out = 5' rvm run norm.rasm x=@x.npy
 
 # what is wrong with arguments
