@@ -152,10 +152,11 @@ Test(sleef, is_the_default_where_it_is_there) {
 
 /* ---- the bits ---- */
 
-static const struct {
+typedef struct record {
     const char *name;
     uint64_t hash;
-} recorded[] = {
+} record;
+static const record recorded[] = {
     {"exp", UINT64_C(0x2065d406b01b4bfa)},    {"exp2", UINT64_C(0xf33be1b5db34a348)},
     {"exp10", UINT64_C(0x30ad5990e1860361)},  {"expm1", UINT64_C(0x1ced17c71ec5ed9a)},
     {"log", UINT64_C(0xb94eafa45da05a7b)},    {"log2", UINT64_C(0x41f4c31a662eb931)},
@@ -173,27 +174,130 @@ static const struct {
     {"lgamma", UINT64_C(0xe8d5c9c419cdaa10)},
 };
 
+/* The same in f32, of what the machine computes there; and, in each type, what is no function of reals alone. */
+static const record recorded_f32[] = {
+    {"exp", UINT64_C(0xd956fc81e322714e)},    {"exp2", UINT64_C(0xf68110cb2620c10e)},
+    {"exp10", UINT64_C(0xd426fca5df446a0a)},  {"expm1", UINT64_C(0x5cecba1e5c614bb8)},
+    {"log", UINT64_C(0xe498cfe7d8828900)},    {"log2", UINT64_C(0x18d434fb9e02f7b3)},
+    {"log10", UINT64_C(0xcd930193c36709f9)},  {"log1p", UINT64_C(0x6220470f48b37eed)},
+    {"pow", UINT64_C(0x0bfcb9fefb593f71)},    {"cbrt", UINT64_C(0x7193131e5fc14d4e)},
+    {"hypot", UINT64_C(0x09b36abeae3f1d86)},  {"sin", UINT64_C(0x709ff35bf051868f)},
+    {"cos", UINT64_C(0xfd8658c8a6be2e0e)},    {"tan", UINT64_C(0x053e585b83e0cff3)},
+    {"asin", UINT64_C(0xea5c10a07954c292)},   {"acos", UINT64_C(0x2e20b64bd24c432a)},
+    {"atan", UINT64_C(0x0950851308e0a021)},   {"atan2", UINT64_C(0x7689cc0df3a8ad30)},
+    {"sinpi", UINT64_C(0x7b815fe80aa9b9ca)},  {"cospi", UINT64_C(0xac6cd0d740716dc5)},
+    {"sinh", UINT64_C(0x923c31c124d600e5)},   {"cosh", UINT64_C(0xbdfcbe9e4acf3f8d)},
+    {"tanh", UINT64_C(0xd49e48a6cc7fd8c6)},   {"asinh", UINT64_C(0x00fad970261ad242)},
+    {"acosh", UINT64_C(0xccc8bfc85f5ce7a7)},  {"atanh", UINT64_C(0xa2730d78a2c16409)},
+    {"erf", UINT64_C(0x66b813e8036a6465)},    {"erfc", UINT64_C(0x794eab51cb87df01)},
+    {"lgamma", UINT64_C(0x8b7d456d634eca34)},
+};
+static const record recorded_others[] = {
+    {"polygamma f64", UINT64_C(0xc2d71fa06e66486d)}, {"rot f64", UINT64_C(0xa26e0d6c29556644)},
+    {"irot f64", UINT64_C(0x78e8b2ee7cb97850)},      {"polygamma f32", UINT64_C(0xedde5e932a4bfba7)},
+    {"rot f32", UINT64_C(0x093dec6b5bc1f5e7)},       {"irot f32", UINT64_C(0x68933a3f5ee1e0b2)},
+    {"rot fix", UINT64_C(0x1f5ef6bef82e8c1f)},       {"irot fix", UINT64_C(0xc1661a607f88c379)},
+};
+
+static const uint64_t first_hash = UINT64_C(0xcbf29ce484222325);
+
+/* h with one more result; of what is not a number, no more than that. */
+static uint64_t hash_with(uint64_t h, rvm_value v, bool floating) {
+    h = (h ^ (floating && isnan(v.f) ? 1 : v.u)) * UINT64_C(0x100000001b3);
+    return h ^ h >> 29;
+}
+
 static uint64_t hash_of(const function *f) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (int k = 0; k < POINTS; k++) {
-        const double r = f->one(xs[k], ys[k]);
-        uint64_t bits;
-        memcpy(&bits, &r, sizeof bits);
-        h = (h ^ (isnan(r) ? 1 : bits)) * UINT64_C(0x100000001b3);
-        h ^= h >> 29;
-    }
+    uint64_t h = first_hash;
+    for (int k = 0; k < POINTS; k++) h = hash_with(h, (rvm_value){.f = f->one(xs[k], ys[k])}, true);
     return h;
 }
+
+static void expect_record(const record *list, size_t n, const char *name, uint64_t h) {
+    bool good = false;
+    for (size_t j = 0; j < n; j++) good |= !strcmp(list[j].name, name) && list[j].hash == h;
+    cr_expect(good, "{\"%s\", UINT64_C(0x%016llx)},", name, (unsigned long long)h);
+}
+#define EXPECT_RECORD(list, name, h) expect_record(list, sizeof(list) / sizeof *(list), name, h)
 
 Test(sleef, bits) {
     if (!begin()) return;
     cr_expect(sizeof recorded / sizeof *recorded == FUNCTIONS);
-    for (int k = 0; k < FUNCTIONS; k++) {
-        const uint64_t h = hash_of(&functions[k]);
-        bool good = false;
-        for (size_t j = 0; j < sizeof recorded / sizeof *recorded; j++)
-            good |= !strcmp(recorded[j].name, functions[k].name) && recorded[j].hash == h;
-        cr_expect(good, "{\"%s\", UINT64_C(0x%016llx)},", functions[k].name, (unsigned long long)h);
+    for (int k = 0; k < FUNCTIONS; k++) EXPECT_RECORD(recorded, functions[k].name, hash_of(&functions[k]));
+}
+
+static rvm_row row_named(const char *name) {
+    int row = 0;
+    while (row < RVM_ROW_COUNT && strcmp(rvm__row_info[row].name, name) != 0) row++;
+    cr_assert(row < RVM_ROW_COUNT, "%s", name);
+    return (rvm_row)row;
+}
+
+/* A point in that type: as it is, or of an f32 now and then by bits of its own, of a fix always, below 2^14. */
+static rvm_value number(rvm_type t, double x, uint64_t bits) {
+    uint32_t half = (uint32_t)(bits >> 20);
+    float own;
+    memcpy(&own, &half, sizeof own);
+    if (t == RVM_F32) return (rvm_value){.f = bits % 4 ? (double)(float)x : (double)own};
+    if (t == RVM_FIX) return (rvm_value){.i = (int64_t)bits >> 6};
+    return (rvm_value){.f = x};
+}
+
+static uint64_t bits_of(double x) {
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+/* Of an order from 0 on, or of reals alone. */
+static uint64_t hash_of_row(rvm_row row, rvm_type t, bool order) {
+    const rvm__kernel *kernel = &rvm__math_of(RVM_MATH_SLEEF)->kernels[rvm__kernel_index(row, t, t)];
+    uint64_t h = first_hash;
+    int overflow = 0;
+    for (int k = 0; k < POINTS; k++) {
+        rvm_value a = number(t, xs[k], bits_of(xs[k])), b = number(t, ys[k], bits_of(ys[k]) >> 1), none = {0};
+        if (order) b.f = k % 4 ? fabs(a.f) : a.f, a.i = k % 64 ? k % 5 : k / 64 - 3;
+        h = hash_with(h, kernel->f(a, b, none, &overflow), true);
+    }
+    return h;
+}
+
+Test(sleef, bits_in_f32) {
+    if (!begin()) return;
+    cr_expect(sizeof recorded_f32 / sizeof *recorded_f32 == FUNCTIONS);
+    for (int k = 0; k < FUNCTIONS; k++)
+        EXPECT_RECORD(recorded_f32, functions[k].name, hash_of_row(row_named(functions[k].name), RVM_F32, false));
+}
+
+/* Both places of y, z turned by an angle, or turned back. */
+static uint64_t hash_of_turn(rvm_type t, bool back) {
+    const rvm__change turn = rvm__math_of(RVM_MATH_SLEEF)->changes[rvm__change_of(RVM_OP_rot)][back][t];
+    uint64_t h = first_hash;
+    for (int k = 0; k < POINTS; k++) {
+        const double x = xs[k], y = ys[k], angle = xs[POINTS - 1 - k];
+        rvm_value v[RVM_MAX_CHANGED] = {number(t, x, bits_of(x)), number(t, y, bits_of(y))};
+        rvm_value a[RVM_MAX_CHANGE_OPERANDS] = {number(t, angle, bits_of(angle))};
+        if (t == RVM_FIX) a[0].i >>= 10; /* below 16 */
+        int overflow = 0;
+        const bool good = turn(v, a, &overflow);
+        if (overflow || !good) v[0] = v[1] = (rvm_value){.i = 1};
+        h = hash_with(hash_with(h, v[0], t != RVM_FIX), v[1], t != RVM_FIX);
+    }
+    return h;
+}
+
+Test(sleef, bits_of_others) {
+    static const rvm_type types[] = {RVM_F64, RVM_F32, RVM_FIX};
+    char name[32];
+    if (!begin()) return;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        const rvm_type t = types[k];
+        snprintf(name, sizeof name, "polygamma %s", rvm_type_name(t));
+        if (t != RVM_FIX) EXPECT_RECORD(recorded_others, name, hash_of_row(RVM_ROW_polygamma, t, true));
+        snprintf(name, sizeof name, "rot %s", rvm_type_name(t));
+        EXPECT_RECORD(recorded_others, name, hash_of_turn(t, false));
+        snprintf(name, sizeof name, "irot %s", rvm_type_name(t));
+        EXPECT_RECORD(recorded_others, name, hash_of_turn(t, true));
     }
 }
 
