@@ -36,7 +36,9 @@ static void restore(tool *t, const values *before) {
     rvm_error e;
     if (!rvm_machine_frames(t->machine)) return; /* it had not begun */
     progress_begin(&t->progress, t->machine);
+    t->progress.returns = true;
     rvm_status st = run_back(t, &e);
+    t->progress.returns = false;
     progress_end(&t->progress);
     rvm_machine_unbind(t->machine);
     if (st == RVM_ERR_CANCELLED) return; /* as a server ends a run: nobody knows */

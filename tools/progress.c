@@ -68,12 +68,16 @@ bool progress_callback(void *userdata, uint64_t instructions) {
 
 /* What the program prints, before its results. */
 void printed(void *userdata, const rvm_printed *what) {
+    const progress *p = userdata;
+    if (p->returns) return;
     progress_end(userdata);
     printf("%s\n", what->text);
 }
 
 /* The same where standard output is for one object. */
 void printed_beside(void *userdata, const rvm_printed *what) {
+    const progress *p = userdata;
+    if (p->returns) return;
     progress_end(userdata);
     fprintf(stderr, "%s\n", what->text);
 }

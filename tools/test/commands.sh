@@ -242,6 +242,13 @@ expect 2 'NAME=VALUE' rvm run norm.rasm x=[3,4] --const n
 expect 2 'is not whole' rvm run norm.rasm x=[3,4] --const n=1.5
 
 # failures while running, and limits
+printf 'fn f(k: i64, n: i64)\n    assert n < 2\n    print "k is", k\n    k += 1\n    print "now", k\n    assert n > 0\nend\n' >shows.rasm
+shown() { "$bin/rvm" run shows.rasm "$@" 2>&1 | grep -c 'k is\|now'; } # not once more by what takes a failed run back
+expect 0 2 shown k=1 n=0
+expect 0 2 shown k=1 n=0 --json
+expect 0 2 shown --backward k=2 n=2
+expect 0 2 shown k=1 n=1
+expect 0 2 shown --backward k=2 n=1
 expect 1 'ran back to the start: the inputs are restored' rvm run two.rasm leak x=5
 expect 1 '"code":"RELEASE"*"line":*"restored":true' rvm run two.rasm leak x=5 --json
 expect 0 'x = 5' rvm run two.rasm leak x=5 --unchecked
