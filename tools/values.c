@@ -212,6 +212,28 @@ static bool is_shadow(const values *v, uint32_t fn, uint32_t i) {
     return false;
 }
 
+/* Says that parameter i, of which no part is given, is missing, by what the source has of it: x: complex(f32)[n]. */
+static rvm_status tell_missing(const values *v, const bool *given, uint32_t fn, uint32_t i, const char *type,
+                               rvm_error *err) {
+    const rvm_param_info *p = &v->info[i];
+    char name[128], whole[160];
+    uint32_t other;
+    const rvm_component part = rvm_program_component(v->program, fn, i, &other, name, sizeof name);
+    const char *value = p->function_type                              ? "&function"
+                        : p->ndim                                     ? "[...] or @file.npy"
+                        : part == RVM_COMPONENT_LOG                   ? "a positive number"
+                        : part == RVM_COMPONENT_WHOLE || given[other] ? "a number"
+                                                                      : "2+3i";
+    if (part == RVM_COMPONENT_WHOLE || (part != RVM_COMPONENT_LOG && given[other]))
+        return fail(err, RVM_ERR_ARGUMENT, NULL, "the argument `%s: %s` is missing; give %s=%s", p->name, type, p->name,
+                    value);
+    const int base = (int)strcspn(type, "[");
+    const bool usual = p->type == RVM_F64;
+    snprintf(whole, sizeof whole, "%s%s%.*s%s%s", part == RVM_COMPONENT_LOG ? "lns" : "complex", usual ? "" : "(",
+             usual ? 0 : base, type, usual ? "" : ")", type + base);
+    return fail(err, RVM_ERR_ARGUMENT, NULL, "the argument `%s: %s` is missing; give %s=%s", name, whole, name, value);
+}
+
 /* A parameter that was not given: 0 where the function only accumulates into it, or it is a shadow, and its shape is known.
  */
 static rvm_status default_value(values *v, reading *r, const bool *given, uint32_t fn, uint32_t i, rvm_error *err) {
@@ -219,11 +241,7 @@ static rvm_status default_value(values *v, reading *r, const bool *given, uint32
     int64_t shape[RVM_MAX_DIMS] = {0};
     char type[128];
     param_type_text(p, type, sizeof type);
-    if (p->role != RVM_ACC && !is_shadow(v, fn, i))
-        return fail(err, RVM_ERR_ARGUMENT, NULL, "the argument `%s: %s` is missing; give %s=%s", p->name, type, p->name,
-                    p->function_type ? "&function"
-                    : p->ndim        ? "[...] or @file.npy"
-                                     : "a number");
+    if (p->role != RVM_ACC && !is_shadow(v, fn, i)) return tell_missing(v, given, fn, i, type, err);
     for (int d = 0; d < p->ndim; d++) {
         const char *from;
         shape[d] = p->dim_name[d] ? known_length(v, given, v->n, p->dim_name[d], &from) : p->dim_value[d];

@@ -5,6 +5,7 @@
 
 #include "out_of_line.h"
 #include "overlap.h"
+#include "reals.h"
 #include "run.h"
 #include "builder.h"
 #include "support.h"
@@ -112,12 +113,19 @@ static const char *name_of(scene *s, const rvm_place *q) {
     return s->text;
 }
 
+/* What the source names where all of it is meant: of a part of a complex or an lns, that. */
+static const char *whole_name(scene *s, const rvm_place *q) {
+    name_of(s, q);
+    rvm__drop_part(s->text);
+    return s->text;
+}
+
 /* The array of an element or view by itself, where indices without a name would say nothing. A part that is a temporary
  * goes by the name of its whole. */
 static const char *array_name(scene *s, const rvm_place *q) {
     const rvm_place array = {.kind = RVM_PLACE_ARRAY, .slot = q->slot};
     const rvm_place whole = {.kind = RVM_PLACE_ARRAY, .slot = s->arrays[q->slot].base};
-    return name_of(s, &array)[0] == '@' ? name_of(s, &whole) : s->text;
+    return whole_name(s, &array)[0] == '@' ? whole_name(s, &whole) : s->text;
 }
 
 void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size) {
@@ -138,6 +146,7 @@ static rvm_status explain_index(scene *s, rvm_status status, rvm_error *err) {
         int d = 0;
         if (q->kind != RVM_PLACE_ELEM || look_up(s, q, &d)) continue;
         rvm__place_text(s->f, q, s->pc, NULL, s->text, sizeof s->text);
+        rvm__drop_part(s->text);
         const char *name = strpbrk(s->text, "%@") ? array_name(s, q) : s->text;
         SAY("index %lld in dimension %d of `%s` is out of bounds: the length is %lld", (long long)s->slots[q->idx[d]].i,
             d + 1, name, (long long)s->arrays[q->slot].dim[d]);
@@ -214,6 +223,26 @@ static bool is_for_other_runs(const scene *s, double y, double f) {
     return adds && fabs(y - f) <= rvm__allowed(rvm__tolerance_at(s->m, s->fn, &s->m->codes[s->fn].x[pc]), most);
 }
 
+/* Of an lns, "y[2]" in place of "y.log[2]", into s->text; false: it is none. */
+static bool drop_log(scene *s, const rvm_place *q) {
+    static const char part[] = ".log";
+    const size_t n = sizeof part - 1;
+    name_of(s, q);
+    char *at = strstr(s->text, part);
+    if (!at || (at[n] && at[n] != '[')) return false;
+    memmove(at, at + n, strlen(at + n) + 1);
+    return true;
+}
+
+/* An lns by the numbers that it has and must have, where these differ. */
+static bool tell_lns(scene *s, rvm_type t, rvm_value y, rvm_value f, char *has, char *must) {
+    enum { SIZE = 64 };
+    if (!drop_log(s, &s->places[0]) || (rvm__is_floating(t) && (isnan(y.f) || isnan(f.f)))) return false;
+    rvm__lns_text(s->m->math, t, (rvm_scalar){.i = y.i}, has, SIZE);
+    rvm__lns_text(s->m->math, t, (rvm_scalar){.i = f.i}, must, SIZE);
+    return strcmp(has, must) != 0;
+}
+
 static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     rvm_value y, f;
     if (rvm__op_target((rvm_op)s->in->op) == 'F') {
@@ -226,7 +255,9 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     if (!rvm__op_is_update((rvm_op)s->in->op) || !recompute(s, &y, &f))
         SAY("array `%s` does not disappear as its value, going %s: %s", name_of(s, &s->places[0]), s->going, s->m->detail);
     const rvm_type t = rvm__place_type(s->f, &s->places[0]);
-    char has[40], must[40];
+    char has[64], must[64];
+    if (tell_lns(s, t, y, f, has, must))
+        SAY("ancilla `%s` is %s but must disappear as %s, going %s", s->text, has, must, s->going);
     rvm__plain_text(t, y, has, sizeof has);
     rvm__plain_text(t, f, must, sizeof must);
     char what[220];
@@ -307,17 +338,6 @@ static rvm_status explain_condition(scene *s, rvm_status status, rvm_error *err)
     if (status == RVM_ERR_TRAP) SAY("control arrives where it must not, going %s%s", s->going, compared);
     SAY("the condition here disagrees with the way control arrived, going %s: it is %lld", s->going,
         (long long)s->slots[s->places[0].slot].i);
-}
-
-/* Of an lns, "y[2]" in place of "y.log[2]", into s->text; false: it is none. */
-static bool drop_log(scene *s, const rvm_place *q) {
-    static const char part[] = ".log";
-    const size_t n = sizeof part - 1;
-    name_of(s, q);
-    char *at = strstr(s->text, part);
-    if (!at || (at[n] && at[n] != '[')) return false;
-    memmove(at, at + n, strlen(at + n) + 1);
-    return true;
 }
 
 static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
@@ -407,7 +427,7 @@ static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
         SAY("`%s` and `%s` overlap, of which this statement changes one", first, array_name(s, &s->places[k]));
     }
     char first[200];
-    snprintf(first, sizeof first, "%s", name_of(s, &s->places[0]));
+    snprintf(first, sizeof first, "%s", whole_name(s, &s->places[0]));
     SAY("`%s` is also another operand of this instruction: they must be different places", first);
 }
 
@@ -417,7 +437,7 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     const rvm_place *q = &s->places[moves];
     const rvm_type t = rvm__place_type(s->f, q);
     if (moves && m->detail[0]) SAY("%s", m->detail);
-    if (!m->store.nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, q));
+    if (!m->store.nstack) SAY("the stack is empty: nothing to pop into `%s`", whole_name(s, q));
     const rvm__cell *top = &m->store.stack[m->store.nstack - 1];
     if (top->type != t)
         SAY("the stack holds %s, `%s` is %s", rvm_type_name((rvm_type)top->type), name_of(s, q), rvm_type_name(t));
@@ -433,7 +453,7 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
 
 static rvm_status explain_trail(scene *s, rvm_status status, rvm_error *err) {
     const rvm_place *q = &s->places[s->m->detail_place];
-    const bool named = !strpbrk(name_of(s, q), "%@");
+    const bool named = !strpbrk(whole_name(s, q), "%@");
     if (named) SAY("nothing comes back into `%s`, going %s: %s", s->text, s->going, s->m->detail);
     /* What a `while` without `from` keeps, whether it was entered: control comes there from behind. */
     if (s->pc && s->in[-1].op == RVM_OP_cff && s->in[-1].target > s->pc)

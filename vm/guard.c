@@ -117,6 +117,7 @@ static bool mark_elements(rvm_machine *m, unsigned bits, const rvm__array *a, in
 static rvm_status refuse(rvm_machine *m, const rvm_function *f, uint32_t pc, const rvm_place *q, const meeting *w) {
     char name[64];
     rvm__place_text(f, q, pc, m->store.slots + m->store.frames[m->store.nframes - 1].slots, name, sizeof name);
+    rvm__drop_part(name);
     snprintf(
         m->detail, sizeof m->detail,
         "instances %lld and %lld of the parallel block at line %u meet at `%s`: all may read it, all may add to it, or one "

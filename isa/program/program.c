@@ -50,6 +50,22 @@ bool rvm__is_part(const char *name, const char *part, int *stem, const char **re
     return **rest == 0 || **rest == '_';
 }
 
+/* Behind a part: nothing, indices, or that it is a shadow, of a shadow ... */
+static bool ends_part(const char *rest) {
+    return !*rest || *rest == '[' || (*rest == '_' && strspn(rest, "_bd") == strcspn(rest, "["));
+}
+
+void rvm__drop_part(char *text) {
+    static const char *const parts[] = {".log", ".re", ".im"};
+    for (char *at = strchr(text, '.'); at; at = strchr(at + 1, '.'))
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            const size_t n = strlen(parts[k]);
+            if (strncmp(at, parts[k], n) != 0 || !ends_part(at + n)) continue;
+            memmove(at, at + n, strlen(at + n) + 1);
+            return;
+        }
+}
+
 /* The parameter that is STEM "." PART REST, of the same type and dimensions as q; else i. */
 static uint32_t partner(const rvm_function *f, uint32_t i, const char *part) {
     const rvm_param *q = &f->params[i];

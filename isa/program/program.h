@@ -270,6 +270,8 @@ static inline uint32_t rvm__ops_in(const rvm_function *f, rvm_op op) {
 /* Whether the name of a parameter is STEM "." PART REST: of z: complex the parts are z.re and z.im, of its shadow z_b in a
  * derived function z.re_b and z.im_b; of y: lns the part is y.log. */
 bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest);
+/* The text of a place becomes that of the complex or lns that it is a part of: y[2] of y.log[2], z_b of z.re_b. */
+void rvm__drop_part(char *text);
 /* Name of a place's register or array at pc, or NULL. */
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc);
 /* Text of a value as raw mnemonics write it: an i64 as a whole number, an f64 with a point or an exponent, else TYPE:NUMBER

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "program.h"
 
 static rvm_program *sample(void) {
     report rep = {.name = "program"};
@@ -207,4 +208,18 @@ Test(program, listed_parameters) {
         rvm_program_free(q);
     }
     rvm_program_free(p);
+}
+
+Test(program, parts_of_names) {
+    static const char *const names[][2] = {
+        {"y.log[2]", "y[2]"},         {"z.re", "z"},        {"s.z.im[i, 0]", "s.z[i, 0]"}, {"z.re_b", "z_b"},
+        {"y.log_b_d[k]", "y_b_d[k]"}, {"s.real", "s.real"}, {"s.u[i]", "s.u[i]"},          {"x", "x"},
+        {"s.re_most", "s.re_most"},
+    };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", names[k][0]);
+        rvm__drop_part(text);
+        cr_expect_str_eq(text, names[k][1], "%s becomes %s", names[k][0], text);
+    }
 }

@@ -140,6 +140,11 @@ expect 0 'y = 0+0i' rvm run numbers.rasm dot 'a=zeros(2)' 'b=ones(2)'
 expect 2 '`2+3` is no complex number' rvm run numbers.rasm clog y=2+3 x=2-i
 expect 2 '`-j` is not a number' rvm run numbers.rasm clog x=2-j
 expect 2 '`x.im` is given twice' rvm run numbers.rasm clog x.im=1 x=2
+expect 2 'the argument `x: complex` is missing; give x=2+3i' rvm run numbers.rasm clog y=1
+expect 2 'the argument `x.im: f64` is missing; give x.im=a number' rvm run numbers.rasm clog y=1 x.re=1
+expect 2 'the argument `a: complex[[]n]` is missing; give a=[[]...] or @file.npy' rvm run numbers.rasm dot y=1
+printf 'fn f(y: lns(f32), x: lns(f32))\n    let t = y\n    y *= x * t\nend\n' >missing.rasm
+expect 2 'the argument `y: lns(f32)` is missing; give y=a positive number' rvm run missing.rasm
 expect 0 'y = 2-5i' rvm run numbers.rasm dot 'a=[1+2i,2+i]' 'b=[1,1-i]' --save a=za.npy --save b.im=im.npy
 expect 0 '<c16' head -c 80 za.npy
 expect 0 'y = 10+0i' rvm run numbers.rasm dot a=@za.npy b=@za.npy --save y=z.npy
