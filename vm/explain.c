@@ -526,7 +526,8 @@ static bool is_turning(const rvm_function *f, uint32_t t, uint32_t pc, bool up, 
     return false;
 }
 
-/* "; the `until` at line 7 has not held so far": of the loops that run, the innermost, and one around it. */
+/* ": the condition of the `until` at line 7 has not held so far": of the loops that run, the innermost, and one around it.
+ */
 static void add_loops(const rvm_machine *m, rvm_error *err) {
     enum { MOST = 2, FRAMES = 16 };
     bool up = m->run.dir > 0;
