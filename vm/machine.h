@@ -52,7 +52,8 @@ enum rvm__xflag {
     X_FRESH = 16, /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
     X_OF_SHADOWS = 64, /* of an update or a change in place in exact runs, of an adjoint: arithmetic of shadows */
-    X_BORROWS = 64,    /* compute, undo: a sweep runs the compute part as an adjoint from the start (activity.h) */
+    X_BORROWS = 64,    /* ends of a region: a sweep down over it runs the compute part as an adjoint from the start */
+    X_BORROWS_UP = 16, /* likewise one up over it (activity.h) */
     X_OTHERWISE = 128, /* in exact runs, of an adjoint: it restores where the code around records, and the other way round */
     /* par and endpar, which have none of the above but X_UNCHECKED */
     /* of a call */

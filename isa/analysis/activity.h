@@ -50,10 +50,11 @@ static inline bool rvm__is_param_active(const rvm_program *p, const rvm__activit
     return rvm__is_ever_active(p, a, fn, param->ndim > 0, param->index);
 }
 
-/* Regions whose compute part changes an active place that was there before it, and gives it back at `undo` (elision.c):
- * calls found(userdata, compute, undo) for each. scratch: rvm__borrow_scratch(f) bytes, zeroed. */
+/* Regions whose compute part changes an active place that was there before it, and gives it back at `undo` (elision.c),
+ * where that may have a shadow other than 0 (gained.c): ways, by instruction and zeroed, says of each compute on which ways
+ * of a sweep over the region. scratch: rvm__borrow_scratch(f) bytes, zeroed. */
+enum rvm__borrows { RVM__BORROWS_DOWN = 1, RVM__BORROWS_UP = 2 };
 size_t rvm__borrow_scratch(const rvm_function *f);
-void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn, void *scratch,
-                      void (*found)(void *userdata, uint32_t compute, uint32_t undo), void *userdata);
+void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn, void *scratch, uint8_t *ways);
 
 #endif

@@ -10,11 +10,13 @@
  * Regions that borrow (activity.h) are found by the same pass over places with a shadow. The adjoint of a region runs C
  * again, B's adjoint, C's adjoint. What C makes appear has shadow 0 while C runs again, so that C may run plainly; a
  * borrowed place has a shadow that must go along, or be set aside in exact runs, so that C must run as an adjoint. What C
- * borrows it gives back: for a region around, only B counts.
+ * borrows it gives back: for a region around, only B counts. Where nothing that it borrows has a gradient yet, C runs plainly,
+ * too (gained.c).
  */
 #include "elision.h"
 #include "accesses.h"
 #include "activity.h"
+#include "gained.h"
 #include "support.h"
 
 #include <string.h>
@@ -123,7 +125,7 @@ static bool is_own(const part *c) { /* all that it changes */
     return c->oldest > c->compute;
 }
 
-size_t rvm__borrow_scratch(const rvm_function *f) {
+static size_t scratch_of(const rvm_function *f) {
     const size_t regions = 1 + (size_t)rvm__ops_in(f, RVM_OP_compute);
     return regions * sizeof(part) + ((size_t)f->nregs + f->narrays) * sizeof(uint32_t);
 }
@@ -135,20 +137,27 @@ static pass begin(const rvm_program *p, uint32_t fn, void *scratch) {
     return s;
 }
 
-void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn, void *scratch,
-                      void (*found)(void *userdata, uint32_t compute, uint32_t undo), void *userdata) {
+size_t rvm__borrow_scratch(const rvm_function *f) {
+    return scratch_of(f) + rvm__gained_scratch(f);
+}
+
+void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn, void *scratch, uint8_t *ways) {
     pass s = begin(p, fn, scratch);
+    bool any = false;
     s.activity = a;
     RVM__EACH_INSN(x, s.f) {
         part *c = visit(&s, &x);
-        if (c && !is_own(c)) found(userdata, c->compute, x.in->target);
-        if (c) c->oldest = UINT32_MAX;
+        if (!c) continue;
+        ways[c->compute] = !is_own(c);
+        any |= !is_own(c);
+        c->oldest = UINT32_MAX;
     }
+    if (any) rvm__gained_find(p, a, fn, (char *)scratch + scratch_of(s.f), ways);
 }
 
 bool rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, uint8_t *regions,
                        rvm__keeping *keeps) {
-    const size_t size = rvm__borrow_scratch(&p->functions[fn]);
+    const size_t size = scratch_of(&p->functions[fn]);
     void *scratch = rvm__make(&p->al, size);
     if (!scratch) return false;
     pass s = begin(p, fn, scratch);

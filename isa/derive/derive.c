@@ -277,19 +277,19 @@ static void mark_leaves(rvm__derive *t, region r, uint8_t value) {
 }
 
 /* C's adjoint, or that of its inverse; borrowing: where C borrows, and runs are exact. */
-static void sweep_borrowing(rvm__derive *t, region r, int step, enum rvm__borrowing borrowing) {
+static void sweep_compute(rvm__derive *t, region r, int step, bool borrows, enum rvm__borrowing borrowing) {
     const enum rvm__borrowing around = t->borrowing;
     const uint32_t part = t->part;
-    t->borrowing = t->p->exact && t->borrows[r.compute] ? borrowing : RVM__TAKES_ALONG;
+    t->borrowing = t->p->exact && borrows ? borrowing : RVM__TAKES_ALONG;
     t->part = ++t->nparts;
     walk(t, r.compute + 1, r.begin, step, RVM__SWEEP);
     t->borrowing = around;
     t->part = part;
 }
 
-static void run_again(rvm__derive *t, region r) {
-    if (t->borrows[r.compute]) {
-        sweep_borrowing(t, r, 1, RVM__SETS_ASIDE);
+static void run_again(rvm__derive *t, region r, bool borrows) {
+    if (borrows) {
+        sweep_compute(t, r, 1, true, RVM__SETS_ASIDE);
         return;
     }
     mark_leaves(t, r, 1);
@@ -324,18 +324,19 @@ static void sweep_region(rvm__derive *t, region r, int step) {
         return;
     }
     const bool touches = touches_trail(t, r);
+    const bool borrows = t->borrows[r.compute] & (step < 0 ? RVM__BORROWS_DOWN : RVM__BORROWS_UP);
     note_here(t, step < 0 ? r.undo : r.compute, step, true);
     segment(t, r.compute, touches, RVM_OP_segment);
     t->again++;
-    run_again(t, r);
+    run_again(t, r, borrows);
     t->again--;
-    note_here(t, r.begin, 1, t->borrows[r.compute]);
+    note_here(t, r.begin, 1, borrows);
     segment(t, r.begin, touches, RVM_OP_endsegment);
     walk(t, r.begin + 1, r.undo, step, RVM__SWEEP);
     note_here(t, step < 0 ? r.begin : r.undo, step, true);
     segment(t, r.begin, touches, RVM_OP_segment);
     t->again++;
-    sweep_borrowing(t, r, -1, RVM__ADDS_AGAIN);
+    sweep_compute(t, r, -1, borrows, RVM__ADDS_AGAIN);
     t->again--;
     note_here(t, r.compute, -1, true);
     segment(t, r.compute, touches, RVM_OP_endsegment);

@@ -73,7 +73,7 @@ typedef struct rvm__derive {
     uint8_t *mirror;  /* by register, then array: its shadow appears where it does in a copied compute part; else NULL */
     uint32_t *rows;   /* by array whose shadow appears row by row: the instruction that makes it; else 0 (derive_rows.c) */
     uint16_t *others; /* by array that shows a row of one: where shadows of it stand that are not for that */
-    uint8_t *borrows; /* by instruction: a compute or undo whose region borrows */
+    uint8_t *borrows; /* by instruction, of compute: whether the region borrows, on which ways (enum rvm__borrows) */
     uint32_t *map;    /* by instruction of the source: where it was emitted last */
     uint32_t *open, nopen, cap_open; /* emitted instructions whose target is still that of the source */
     uint32_t *from, cap_from;        /* by emitted instruction: pc in the source */

@@ -59,14 +59,9 @@ static void map_rest(rvm__derive *t) {
     }
 }
 
-static void mark_borrowing(void *userdata, uint32_t compute, uint32_t undo) {
-    rvm__derive *t = userdata;
-    t->borrows[compute] = t->borrows[undo] = 1;
-}
-
 static void find_borrowing(rvm__derive *t) {
     void *scratch = make(t, rvm__borrow_scratch(rvm__source(t)), 1, 0);
-    if (scratch) rvm__borrow_find(t->p, &t->a, t->src, scratch, mark_borrowing, t);
+    if (scratch) rvm__borrow_find(t->p, &t->a, t->src, scratch, t->borrows);
 }
 
 static void find_rows(rvm__derive *t) {

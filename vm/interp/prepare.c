@@ -421,11 +421,21 @@ static void find_inner_loops(const rvm_function *f, rvm__xinsn *x) {
     }
 }
 
-static void mark_borrowing(void *code, uint32_t compute, uint32_t undo) {
-    rvm__xinsn *x = code;
-    x[compute].flags |= X_BORROWS;
-    x[undo].flags |= X_BORROWS;
-    x[(int64_t)undo + x[undo].to.jump / (int64_t)sizeof *x].flags |= X_BORROWS; /* its do */
+static bool mark_borrowing(const preparation *p) {
+    const rvm_function *f = p->f;
+    uint8_t *ways = rvm__scratch(p->m, SCRATCH_BORROW, f->ncode + 7 + rvm__borrow_scratch(f));
+    if (!ways) return false;
+    rvm__borrow_find(p->m->p, &p->m->bound.activity, p->fn, ways + (f->ncode + 7) / 8 * 8, ways);
+    RVM__EACH_INSN(c, f) {
+        if (!ways[c.pc]) continue;
+        const uint8_t flags =
+            (uint8_t)((ways[c.pc] & RVM__BORROWS_DOWN ? X_BORROWS : 0) | (ways[c.pc] & RVM__BORROWS_UP ? X_BORROWS_UP : 0));
+        rvm__xinsn *x = p->code->x;
+        x[c.pc].flags |= flags;
+        x[c.in->target].flags |= flags;
+        x[f->code[c.in->target].target].flags |= flags;
+    }
+    return true;
 }
 
 static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, const uint8_t *local, rvm__code *code) {
@@ -438,11 +448,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     code->nmade = 0;
     RVM__EACH_INSN(x, f) prepare_one(&p, x.pc, &code->x[x.pc]);
     if (p.failed) return RVM_ERR_MEMORY;
-    if (shadow) {
-        void *scratch = rvm__scratch(m, SCRATCH_BORROW, rvm__borrow_scratch(f));
-        if (!scratch) return RVM_ERR_MEMORY;
-        rvm__borrow_find(m->p, &m->bound.activity, fn, scratch, mark_borrowing, code->x);
-    }
+    if (shadow && !mark_borrowing(&p)) return RVM_ERR_MEMORY;
     fuse(code->x, f->ncode);
     find_inner_loops(f, code->x);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
