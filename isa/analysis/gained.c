@@ -30,8 +30,8 @@ typedef struct pass {
     const rvm__activity *a;
     uint32_t fn;
     bool sites;             /* something on a trail has shadows */
-    uint32_t *first, *last; /* by number: instructions that mention it, */
-    uint32_t *made;         /* and the region, + 1, whose compute part made it appear */
+    uint32_t *first, *last; /* by web: instructions that mention it; of an array, by its own name */
+    uint32_t *made;         /* by number: the region, + 1, whose compute part made it appear */
     uint8_t *gained;        /* by number */
     uint8_t *ways, *asked;  /* by instruction, of compute; asked: may borrow at all */
 } pass;
@@ -60,12 +60,12 @@ static bool is_idle(const pass *s, const rvm_insn *in) {
     return rvm__is_call(in) && rvm__op_target((rvm_op)in->op) == 'F' && rvm__print_text(s->p, in->target);
 }
 
-/* Whether the place of a toggling instruction appears with shadow 0, going that way. */
-static bool appears_clear(const pass *s, const rvm_insn *in, uint32_t number, int step) {
+/* Whether a place of the instruction that appears, going that way, does so with shadow 0. */
+static bool appears_clear(const pass *s, const rvm_insn *in, const rvm_place *q, int step) {
     const uint32_t pc = (uint32_t)(in - s->f->code);
     const enum rvm_pair pair = rvm__pair_of(in->op);
     if (pair != RVM_PAIR_let && pair != RVM_PAIR_new && pair != RVM_PAIR_like) return false;
-    return (step > 0 ? s->first : s->last)[number] == pc;
+    return (step > 0 ? s->first : s->last)[rvm__web_of(s->f, q)] == pc;
 }
 
 /* ---- what may come from elsewhere ---- */
@@ -112,7 +112,7 @@ static void visit(const pass *s, uint32_t pc, int step) {
         if (!has_shadow(s, a.q)) continue;
         const uint32_t number = number_of(s, a.q);
         if (a.toggles && a.appears == (step > 0))
-            s->gained[number] = !appears_clear(s, in, number, step);
+            s->gained[number] = !appears_clear(s, in, a.q, step);
         else
             gives |= a.bits & RVM__BITS_ACC && s->gained[number];
     }
@@ -134,7 +134,7 @@ static bool borrows_by(const pass *s, const rvm_insn *in, uint32_t compute) {
         if (!has_shadow(s, a.q)) continue;
         const uint32_t number = number_of(s, a.q);
         if (a.appears) {
-            s->gained[number] = !appears_clear(s, in, number, 1);
+            s->gained[number] = !appears_clear(s, in, a.q, 1);
             s->made[number] = compute + 1;
         } else if (a.toggles)
             borrows |= s->made[number] != compute + 1;
@@ -187,9 +187,9 @@ static void find_mentions(const pass *s) {
     RVM__EACH_INSN(x, s->f)
         for (uint32_t k = 0; k < x.in->nplaces; k++) {
             if (x.q[k].kind == RVM_PLACE_RANGE) continue;
-            const uint32_t number = number_of(s, &x.q[k]);
-            if (s->first[number] == UINT32_MAX) s->first[number] = x.pc;
-            s->last[number] = x.pc;
+            const uint32_t web = rvm__web_of(s->f, &x.q[k]);
+            if (s->first[web] == UINT32_MAX) s->first[web] = x.pc;
+            s->last[web] = x.pc;
         }
 }
 
