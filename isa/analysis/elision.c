@@ -10,8 +10,8 @@
  * Regions that borrow (activity.h) are found by the same pass over places with a shadow. The adjoint of a region runs C
  * again, B's adjoint, C's adjoint. What C makes appear has shadow 0 while C runs again, so that C may run plainly; a
  * borrowed place has a shadow that must go along, or be set aside in exact runs, so that C must run as an adjoint. What C
- * borrows it gives back: for a region around, only B counts. Where nothing that it borrows has a gradient yet, C runs plainly,
- * too (gained.c).
+ * borrows it gives back: for a region around, only B counts. Where nothing that it borrows has a gradient yet, C runs
+ * plainly, too (gained.c).
  */
 #include "elision.h"
 #include "accesses.h"

@@ -1,8 +1,8 @@
 /* gained.c: which places may have gained a gradient when a sweep comes to a region. See gained.h.
  *
  * The shadow of a place that appears in a sweep is 0, and stays so until an instruction gives it something: one that changes
- * a place whose shadow is not 0, which spreads to all that the instruction uses. So one walk over the code, in the order of a
- * sweep, notes for each web, and each array that is no part of another, whether it may have gained. A region's sweep is C
+ * a place whose shadow is not 0, which spreads to all that the instruction uses. So one walk over the code, in the order of
+ * a sweep, notes for each web, and each array that is no part of another, whether it may have gained. A region's sweep is C
  * again, B, C backward. Where all that C changes has shadow 0 as it begins, C again gives nothing to anything, and may as
  * well run plainly; else C is taken to give to all that it uses.
  *
@@ -84,7 +84,7 @@ static bool takes_shadows(const pass *s, const rvm_insn *in) {
 
 /* ---- the walk ---- */
 
-/* All that the instruction uses, but for what `but` appears by it. */
+/* All that the instruction uses; but for what appears by it, going that way, unless `appears`. */
 static void gain(const pass *s, const rvm_insn *in, int step, bool appears) {
     RVM__EACH_ACCESS(a, s->p, s->f, in)
         if (has_shadow(s, a.q) && (appears || !a.toggles || a.appears != (step > 0))) s->gained[number_of(s, a.q)] = 1;
@@ -95,8 +95,8 @@ static void gain_all(const pass *s, uint32_t lo, uint32_t hi) {
         if (!is_idle(s, x.in)) gain(s, x.in, 1, true);
 }
 
-/* The loop that begins at the instruction, going that way, or 0: at its other end. Of a jump and its come-from what stands
- * below leads up, where they make a loop. */
+/* Whether a loop begins at the instruction, going that way, whose other end is its target. A jump and its come-from make one
+ * where the jump stands below. */
 static bool enters_loop(const rvm_insn *in, uint32_t pc, int step) {
     if (rvm__class_of(in->op) != RVM_CLASS_CONTROL || rvm__op_target((rvm_op)in->op) != 'L') return false;
     const bool begins = step > 0 ? in->target > pc : in->target < pc;
