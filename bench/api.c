@@ -73,6 +73,7 @@ static rvm_status open_trial(trial *t, int setting, rvm_error *e) {
     rvm_options o = rvm_options_default();
     rvm_jit_options jo = rvm_jit_options_default();
     jo.tiers = false;
+    jo.threads = 0;
     o.unchecked = setting != CHECKED;
     o.trust = setting == TRUSTED;
     rvm_status st = rvm_assemble_file(BENCH_DIR "/rosenbrock.rasm", NULL, &t->p, e, NULL, NULL);

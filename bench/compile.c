@@ -43,6 +43,7 @@ static rvm_status time_request(trial *x, const rvm_options *o, const char *cache
     rvm_machine *m = NULL;
     jo.cache = cache;
     jo.tiers = false;
+    jo.threads = 0; /* of blocks as one thread meets them */
     const double begin = process_seconds();
     rvm_status status = rvm_jit_new(&jo, &j, e);
     if (!status) status = rvm_machine_new(x->p, o, &m, e);

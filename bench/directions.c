@@ -21,6 +21,7 @@ static rvm_status open_trial(trial *t, int setting, rvm_error *e) {
     rvm_options o = rvm_options_default();
     rvm_jit_options jo = rvm_jit_options_default();
     jo.tiers = false;
+    jo.threads = 0;
     o.unchecked = setting != CHECKED;
     o.trust = setting == TRUSTED;
     for (int i = 0; i < MOST_N; i++) t->x[i] = 0.5 + 0.001 * i;

@@ -27,6 +27,7 @@ static rvm_status open_job(sparse_job *s, const task *t, rvm_error *e) {
     rvm_jit_options jit = rvm_jit_options_default();
     o.unchecked = true;
     jit.tiers = false;
+    jit.threads = 0;
     jit.cache = "";
     rvm_status status = rvm_open(t->path, NULL, &s->p, e, NULL, NULL);
     if (!status) status = rvm_machine_new(s->p, &o, &s->m, e);

@@ -5,6 +5,7 @@ rvm_jit_options native_options(void) {
     rvm_jit_options o = rvm_jit_options_default();
     o.tiers = false;
     o.cache = "";
+    o.threads = 0;
     return o;
 }
 

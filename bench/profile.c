@@ -95,6 +95,7 @@ bool measure_profile(table *t, int repetitions) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *native = NULL;
     o.cache = "", o.tiers = false;
+    o.threads = 0;
     const bool interpreted = measure_all(t, repetitions, NULL);
     const bool natively = rvm_jit_new(&o, &native, NULL) || measure_all(t, repetitions, native);
     rvm_jit_free(native);

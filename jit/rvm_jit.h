@@ -105,9 +105,11 @@ typedef struct rvm_jit_options {
     /* What code is limited to: NULL or "native" is this processor, with all that it can do; or one that this one can be, as
      * of rvm_jit_object.cpu. Read by rvm_jit_new. Strict results are the same bits on all. */
     const char *cpu;
-    /* Parallel blocks run in so many threads, the caller's included; default 0: all in the caller's. The same bits come out
-     * for any number, and but for fast_math as without. The machine's allocator is then called by any of them, one at a
-     * time. At most RVM_JIT_MAX_THREADS, or RVM_JIT_ALL_THREADS: one for each processor that the process may use. */
+    /* Parallel blocks that are long enough run in so many threads, the caller's included: at most RVM_JIT_MAX_THREADS, or
+     * the default, RVM_JIT_ALL_THREADS: one for each processor that the process may use. The machine's allocator is then
+     * called by any of them, one at a time. 0 and 1: all in the caller's. The same bits come out for any number; with
+     * fast_math for any but 0, on a machine with one processor, too, since sums are then taken in chunks: for 0 they are
+     * not. */
     unsigned threads;
     /* The default. Start in the interpreter, and go native where so many instructions were interpreted that compiling pays:
      * a function that was that busy is native when it is called next, or where a loop turns that it is in. LLVM is opened

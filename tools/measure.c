@@ -135,6 +135,7 @@ static rvm_status choose_engines(measurement *m) {
     if (!m->engines[INTERPRETED] && !m->engines[NATIVELY])
         return tool_fail(t, RVM_ERR_USAGE, "--engine of --measure is interp or jit, not `%s`; both without it", engine);
     if (!m->engines[NATIVELY]) return RVM_OK;
+    t->o.threads = 1; /* the processor's time is measured, of which threads that wait take some */
     const rvm_status st = native_jit(t, false, &why);
     if (st && engine) t->err = why;
     if (st) m->engines[NATIVELY] = false, m->engines[INTERPRETED] = true;

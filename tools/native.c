@@ -56,7 +56,7 @@ rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     o.fast_math = t->o.fast_math;
     o.tiers = tiers;
     o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
-    if (option_given(&t->o, threads)) o.threads = t->o.threads ? (unsigned)t->o.threads : RVM_JIT_ALL_THREADS;
+    if (t->o.threads) o.threads = (unsigned)t->o.threads;
     o.vector_math = t->o.vector_math;
     o.cpu = t->o.cpu;
     o.any_lengths = t->o.any_lengths;

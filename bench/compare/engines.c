@@ -192,7 +192,7 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     jit.any_lengths = native_any_lengths;
     jit.level = native_level;
     jit.cpu = native_cpu;
-    if (g->variant & NATIVE_THREADS) jit.threads = 2;
+    jit.threads = g->variant & NATIVE_THREADS ? 2 : 0;
     native *s = calloc(1, sizeof *s);
     *state = s;
     if (!s) return RVM_ERR_MEMORY;

@@ -21,6 +21,7 @@ static rvm_status open_session(session *s, uint64_t x, uint64_t y, int64_t n, vo
     rvm_cuda_options device = rvm_cuda_options_default();
     machine.unchecked = true;
     jit.tiers = false;
+    jit.threads = 0;
     device.least = 0;
     device.stream = stream;
     rvm_status st = rvm_assemble(SOURCE, sizeof SOURCE - 1, "axpy", NULL, &s->p, e, NULL, NULL);

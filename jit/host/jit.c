@@ -50,10 +50,9 @@ typedef struct attachment {
 } attachment;
 
 rvm_jit_options rvm_jit_options_default(void) {
-    return (rvm_jit_options){.level = 3, .tiers = true};
+    return (rvm_jit_options){.level = 3, .tiers = true, .threads = RVM_JIT_ALL_THREADS};
 }
 
-/* Those that this process may use. */
 /* ---- opening ---- */
 
 /* What the cache says of the module: that it could be opened here, and what it is. */

@@ -19,8 +19,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WORTH = 1 << 14 };       /* instructions that a block must have for threads to be woken */
-enum { WORTH_SAVED = 1 << 22 }; /* where chunks keep what they change, before which it would have been done in lanes */
+/* Instructions that a block must have for threads to be woken, which takes as long as some 50 us of work: one by one; in
+ * lanes, which take an eighth to a quarter of the time; and where chunks keep what they change, before which it would have
+ * been done in lanes. */
+enum { WORTH = 1 << 16, WORTH_IN_LANES = 1 << 19, WORTH_SAVED = 1 << 22 };
 enum { MOST_READ = 1 << 16 };   /* elements: they stay in the cache of a core */
 enum { MOST_SUMMED = 1 << 21 }; /* elements: 16 MB a chunk */
 
@@ -258,11 +260,36 @@ static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef good, LLVMValueRef n, uin
     return n ? both(e, good, LLVMBuildICmp(e->k->b, LLVMIntULE, n, rvm__build_int(e->k, (int64_t)most), "")) : good;
 }
 
+static bool saves(const rvm__plan *p) {
+    for (uint32_t k = 0; k < p->narrays; k++)
+        if (p->bits[p->arrays[k]] & RVM__SAVED) return true;
+    return false;
+}
+
+/* More instances than this pay in threads. */
+static uint64_t least_of(rvm__emit *e, const rvm__plan *p) {
+    const uint64_t worth = saves(p) ? WORTH_SAVED : rvm__goes_in_lanes(e, e->control.pc) ? WORTH_IN_LANES : WORTH;
+    return worth / p->work > RVM__CHUNK ? worth / p->work : RVM__CHUNK;
+}
+
+/* An end of a block, where it is the same whenever this code runs; else NULL. */
+static LLVMValueRef known_end(const rvm__emit *e, uint16_t slot) {
+    const bool constant = slot >= e->f->nregs && slot < e->f->nregs + e->f->nconsts;
+    return constant ? rvm__slot_constant(e, slot) : rvm__known_length(e->u, e->fn, slot);
+}
+
+/* Whether it is known now that the block has too few instances for threads. */
+static bool is_short(rvm__emit *e, const rvm__plan *p, const rvm__xinsn *x) {
+    LLVMValueRef lo = known_end(e, x->to.lo), hi = known_end(e, x->to.hi);
+    if (!lo || !hi) return false;
+    const int64_t first = LLVMConstIntGetSExtValue(lo), behind = LLVMConstIntGetSExtValue(hi);
+    return first >= behind || (uint64_t)behind - (uint64_t)first <= least_of(e, p);
+}
+
 /* In threads: copies may cost what a sixteenth of a chunk's work does; of what gains chunk by chunk, memory. */
 static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, const copied *elements) {
     rvm__build *k = e->k;
-    const uint64_t worth = (elements->saved ? WORTH_SAVED : WORTH) / p->work;
-    const uint64_t least = worth > RVM__CHUNK ? worth : RVM__CHUNK;
+    const uint64_t least = least_of(e, p);
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), "");
     good = at_most(e, good, elements->others, p->work * (RVM__CHUNK / 16));
     good = at_most(e, good, elements->saved, p->work < MOST_SUMMED / RVM__CHUNK ? p->work : MOST_SUMMED / RVM__CHUNK);
@@ -502,6 +529,7 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const rvm__plan *p = rvm__plan_of(e, e->control.pc);
     if (!p) return;
     const char *serial = p->serial ? p->serial : rvm__why_not_apart(e, p);
+    if (!serial && is_short(e, p, x)) serial = "it has few instances";
     ways w = {.threads = e->u->w->threads && !serial};
     count(e, p, serial);
     if (e->u->w->device) w.kernel = rvm__kernel_of(e, p, &w.params);

@@ -117,6 +117,7 @@ static void renew_jit(worker *at) {
     rvm_jit_free(at->jit);
     at->jit = NULL;
     o.tiers = true, o.cache = "";
+    o.threads = 0; /* a worker has one for a run: processors are for the others */
     rvm_jit_new(&o, &at->jit, NULL);
 }
 
