@@ -67,6 +67,7 @@ static void use_grid(void) {
 
 static bool begin(fixture *f) {
     rvm_jit_options o = rvm_jit_options_default();
+    o.threads = 0;
     rvm_options unchecked = rvm_options_default();
     memset(f, 0, sizeof *f);
     o.tiers = false;

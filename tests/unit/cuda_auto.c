@@ -82,6 +82,7 @@ typedef struct fixture {
 
 static fixture *begin_with(bool fast, uint64_t least) {
     rvm_jit_options jit = rvm_jit_options_default();
+    jit.threads = 0;
     rvm_options o = rvm_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
     fixture *f = malloc(sizeof *f);

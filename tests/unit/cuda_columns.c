@@ -101,6 +101,7 @@ static bool ask(const asked *q, enum where where, run *r) {
     rvm_error e;
     rvm_options unchecked = rvm_options_default();
     rvm_jit_options o = rvm_jit_options_default();
+    o.threads = 0;
     rvm_cuda_options d = rvm_cuda_options_default();
     unchecked.unchecked = unchecked.trust = true;
     o.tiers = false;

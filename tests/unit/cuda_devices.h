@@ -133,6 +133,7 @@ static inline void fill(data *d) {
 
 static inline fixture *begin_made(fixture *f, bool fast, const rvm_options *o) {
     rvm_jit_options jit = rvm_jit_options_default();
+    jit.threads = 0;
     setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
     setenv("RVM_GRID_DEVICES", "4", 1);
     jit.tiers = false;

@@ -20,6 +20,7 @@ Test(cuda_gradient, of_the_mixture_in_ctas) {
     rvm_cuda_totals t;
     rvm_options unchecked = rvm_options_default();
     rvm_jit_options o = rvm_jit_options_default();
+    o.threads = 0;
     rvm_cuda_options device = rvm_cuda_options_default();
     o.tiers = false;
     o.level = 0;

@@ -78,6 +78,7 @@ static void begin(fixture *f) {
 /* From now on. */
 static void take_device(fixture *f, rvm_cuda_nested nested, bool fast) {
     rvm_jit_options o = rvm_jit_options_default();
+    o.threads = 0;
     rvm_cuda_options device = rvm_cuda_options_default();
     o.tiers = false;
     o.level = 0;

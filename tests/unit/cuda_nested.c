@@ -76,6 +76,7 @@ enum { MOST = 300 };
 static bool begin_on(fixture *f, int devices, rvm_cuda_nested nested, bool fast) {
     static const int numbers[] = {0, 1, 2, 3, 4, 5, 6};
     rvm_jit_options o = rvm_jit_options_default();
+    o.threads = 0;
     rvm_options unchecked = rvm_options_default();
     rvm_cuda_options device = rvm_cuda_options_default();
     *f = (fixture){.p = NULL};
