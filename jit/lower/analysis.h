@@ -55,6 +55,8 @@ const char *rvm__why_not_apart(rvm__emit *e, const struct rvm__plan *p);
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled);
 /* The same as expected, where a loop has a few trips; callees are known but for recursion. */
 uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+/* The same closer to the time it takes: constant trips as they are, an elementary function as several instructions. */
+uint64_t rvm__load_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 /* Whether elementary functions that are calls are taken there, or in what is called. */
 bool rvm__takes_functions(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 /* Whether the loop with an end at pc need not poll in lanes: its trips are constants and, with all in them that does

@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Instructions that a block must have for threads to be woken, which takes as long as some 50 us of work: one by one; in
- * lanes, which take an eighth to a quarter of the time; and where chunks keep what they change, before which it would have
- * been done in lanes. */
-enum { WORTH = 1 << 16, WORTH_IN_LANES = 1 << 19, WORTH_SAVED = 1 << 22 };
+/* Instructions that a block must have to go in chunks: one by one; in lanes, which take less than a quarter of the time; and
+ * where chunks keep what they change, before which it would have been done in lanes. Whether helpers are asked then depends
+ * on how long it takes (team.c). */
+enum { WORTH = 1 << 16, WORTH_IN_LANES = 1 << 20, WORTH_SAVED = 1 << 22 };
 enum { MOST_READ = 1 << 16 };   /* elements: they stay in the cache of a core */
 enum { MOST_SUMMED = 1 << 21 }; /* elements: 16 MB a chunk */
 
@@ -269,7 +269,7 @@ static bool saves(const rvm__plan *p) {
 /* More instances than this pay in threads. */
 static uint64_t least_of(rvm__emit *e, const rvm__plan *p) {
     const uint64_t worth = saves(p) ? WORTH_SAVED : rvm__goes_in_lanes(e, e->control.pc) ? WORTH_IN_LANES : WORTH;
-    return worth / p->work > RVM__CHUNK ? worth / p->work : RVM__CHUNK;
+    return worth / p->load > RVM__CHUNK ? worth / p->load : RVM__CHUNK;
 }
 
 /* An end of a block, where it is the same whenever this code runs; else NULL. */

@@ -130,6 +130,31 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     return sum < most ? sum : most;
 }
 
+/* Of a loop or block whose trips are not known, a few. */
+static uint64_t expected_trips(const rvm__unit *u, uint32_t fn, uint32_t pc) {
+    enum { FEW = 8, MOST = 1 << 16 };
+    const uint64_t trips = trips_at(u, fn, pc);
+    return trips > MOST ? FEW : trips;
+}
+
+uint64_t rvm__load_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+    enum { FUNCTION = 8 };
+    const uint64_t most = UINT64_C(1) << 40;
+    uint64_t sum = 0;
+    RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
+        uint64_t load = 1;
+        RVM__EACH_CALLEE(g, u->p, x.in)
+            if (u->summaries[g].load > load) load = u->summaries[g].load;
+        if (!rvm__is_call(x.in) && rvm__takes_functions(u, fn, x.pc, x.pc + 1)) load = FUNCTION;
+        if (rvm__is_loop(x.in->op) && x.in->target > x.pc) {
+            load += expected_trips(u, fn, x.pc) * (rvm__load_between(u, fn, x.pc + 1, x.in->target) + 1);
+            x.pc = x.in->target;
+        }
+        sum = sum + load < most ? sum + load : most;
+    }
+    return sum;
+}
+
 bool rvm__takes_functions(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
     RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
         if (rvm__work_calls(x.f, x.in)) return true;

@@ -43,6 +43,7 @@ static bool summarise(void *userdata, uint32_t fn) {
     summary->records |= summary->recursive || rvm__records(u, fn, 0, f->ncode);
     summary->functions = rvm__takes_functions(u, fn, 0, f->ncode);
     summary->work = rvm__work_between(u, fn, 0, f->ncode);
+    summary->load = rvm__load_between(u, fn, 0, f->ncode);
     summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, false);
     summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, true);
     summary->need.slots += u->m->codes[fn].slots;

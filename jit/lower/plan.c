@@ -39,6 +39,7 @@ static void refuse(rvm__plan *p, const char *why) { /* the first reason counts *
 static void use_body(const rvm__emit *e, rvm__plan *p, const uint8_t *inner) {
     const uint32_t first = p->par + 1, end = e->f->code[p->par].target;
     p->work = 1 + rvm__work_between(e->u, e->fn, first, end);
+    p->load = 1 + rvm__load_between(e->u, e->fn, first, end);
     RVM__EACH_INSN_IN(x, e->f, first, end) {
         const enum rvm__trail_use use = rvm__trail_use(e, x.pc);
         use_places(e, p, inner, x.pc);

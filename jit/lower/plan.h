@@ -23,7 +23,7 @@ typedef struct rvm__plan {
     bool lost;             /* what they overwrite is discarded */
     bool guarded;          /* roles are enforced while it runs; of this and the next see rvm__why_not_apart */
     bool meets;            /* several instances may add into an element of an array that they do not only add into */
-    uint64_t work;         /* of an instance */
+    uint64_t work, load;   /* of an instance (analysis.h) */
 } rvm__plan;
 
 /* ---- plan.c ---- */

@@ -48,6 +48,7 @@ typedef struct rvm__summary { /* of a function of the program */
     rvm__native_need need;
     uint64_t size;    /* instructions, those of callees included, as far as counted */
     uint64_t work;    /* the same, but each counts for as often as it may run, as far as loops tell */
+    uint64_t load;    /* the same closer to the time it takes (rvm__load_between) */
     uint64_t most;    /* instructions of a call, or RVM__UNBOUNDED */
     uint64_t unseen;  /* the same in lanes, without what polls where it turns */
     bool by_value;    /* it, or what it calls, calls through function values */

@@ -15,4 +15,15 @@ uint64_t rvm__saved_room(const rvm__native_job *job);
 void rvm__saved_take(const rvm__native_job *job, uint64_t first, uint64_t last, rvm_value *to);
 void rvm__saved_give(const rvm__native_job *job, uint64_t first, uint64_t last, const rvm_value *from);
 
+/* Of a copy that begins with a line of the cache and ends with one: elements of what is added into, */
+static inline uint64_t rvm__copy_room(const rvm__native_copy *c) {
+    const uint64_t line = RVM__LINE / sizeof(rvm_value);
+    return c->read ? 0 : (c->n + line - 1) / line * line;
+}
+
+/* bytes of what is only read. */
+static inline size_t rvm__read_room(const rvm__native_copy *c) {
+    return c->read ? (c->n * sizeof *c->to + RVM__LINE - 1) / RVM__LINE * RVM__LINE : 0;
+}
+
 #endif

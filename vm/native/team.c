@@ -11,6 +11,9 @@
  * in one thread. What a chunk did is taken back by native code of the other direction; the interpreter goes back from the
  * middle of an instance to its begin. Or what it changes was kept before it began (copies.h).
  *
+ * The caller begins alone, and asks for helpers once that has taken as long as to wake them does, and the rest looks as if
+ * it will: what is short goes on without them, and who only does that starts no thread.
+ *
  * All here but the machines of workers and the results that they work on is under the lock. */
 #include <fenv.h>
 #include <pthread.h>
@@ -26,6 +29,8 @@
 #include "instruction.h"
 
 enum { PERIOD = 1000000, PATIENCE = 64 }; /* instructions between polls; polls that a chunk still has after a cancel */
+enum { SHORT_PERIOD = PERIOD / 16, SOON = 25000 }; /* of the caller as long as it is alone; nanoseconds */
+enum { MOST_COPIED = 1 << 26 };                    /* elements of copies, of more than two chunks: 512 MB */
 enum { LOSSY = FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID };
 
 enum result_state { RESULT_FREE, RESULT_DONE, RESULT_BACK }; /* back: its chunk has been taken back, or failed to be */
@@ -61,9 +66,10 @@ struct rvm__team {
     worker *workers;
     result *results;
     bool quits;
-    uint64_t jobs; /* so far: a helper that has seen fewer has something to do */
-    bool open;     /* helpers may join: one that wakes up behind the end of a job is not waited for */
-    uint32_t busy; /* helpers that have joined */
+    uint64_t jobs;  /* so far: a helper that has seen fewer has something to do */
+    bool open;      /* helpers were asked, and may join: one that wakes up behind the end of a job is not waited for */
+    uint64_t began; /* nanoseconds: when the job did */
+    uint32_t busy;  /* helpers that have joined */
     /* the present job */
     const rvm__native_job *job;
     rvm__native *n;
@@ -79,6 +85,11 @@ struct rvm__team {
     size_t size;
 };
 typedef struct rvm__team team;
+
+static int64_t until_poll(const worker *self, int64_t left) {
+    const int64_t period = self->caller && !self->team->open ? SHORT_PERIOD : PERIOD;
+    return left < period ? left : period;
+}
 
 /* ---- memory: the machine's ---- */
 
@@ -193,16 +204,11 @@ static bool undo(const team *t, worker *self, result *r, uint64_t first, uint64_
     return good;
 }
 
-/* What the copy takes, to the end of a line. */
-static size_t room_of(const rvm__native_copy *c) {
-    return c->read ? (c->n * sizeof *c->to + RVM__LINE - 1) / RVM__LINE * RVM__LINE : 0;
-}
-
 /* Copies for the job; false: there is no memory for them, or it is limited. */
 static bool make_own(const team *t, worker *self) {
     size_t size = RVM__LINE;
     if (t->m->o.memory) return false;
-    for (uint64_t k = 0; k < t->job->ncopies; k++) size += room_of(&t->job->copies[k]);
+    for (uint64_t k = 0; k < t->job->ncopies; k++) size += rvm__read_room(&t->job->copies[k]);
     if (size > self->size) {
         char *own = rvm__resize(self->w, self->own, self->size, size);
         if (!own) return false;
@@ -211,8 +217,8 @@ static bool make_own(const team *t, worker *self) {
     }
     self->first = self->own + (RVM__LINE - (uintptr_t)self->own % RVM__LINE) % RVM__LINE;
     char *at = self->first;
-    for (uint64_t k = 0; k < t->job->ncopies; at += room_of(&t->job->copies[k++]))
-        if (room_of(&t->job->copies[k])) memcpy(at, t->job->copies[k].to, t->job->copies[k].n * sizeof(rvm_value));
+    for (uint64_t k = 0; k < t->job->ncopies; at += rvm__read_room(&t->job->copies[k++]))
+        if (rvm__read_room(&t->job->copies[k])) memcpy(at, t->job->copies[k].to, t->job->copies[k].n * sizeof(rvm_value));
     return true;
 }
 
@@ -229,7 +235,7 @@ static void give_copies(const team *t, worker *self, result *r) {
             rvm__copy_begin(r->copies[k], c);
         else
             r->copies[k] = at && c->n ? (rvm_value *)(void *)at : c->to;
-        if (at) at += room_of(c);
+        if (at) at += rvm__read_room(c);
     }
 }
 
@@ -242,9 +248,8 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     if (!w || (!self->caller && !rvm__c_stack_has(t->m->jit.c_frames)) || !set_up(t, w)) return false;
     give_copies(t, self, r);
     rvm__saved_take(t->job, first, last, r->saved);
-    r->counts = (rvm__native){.limit = self->fuel < PERIOD ? self->fuel : PERIOD,
-                              .fuel = self->fuel,
-                              .asked = __atomic_load_n(&t->asked, __ATOMIC_RELAXED)};
+    r->counts = (rvm__native){
+        .limit = until_poll(self, self->fuel), .fuel = self->fuel, .asked = __atomic_load_n(&t->asked, __ATOMIC_RELAXED)};
     w->jit.adrift = RVM_OK;
     w->jit.native = &r->counts;
     const int32_t exited = t->job->there(w, &r->counts, t->job, first, last, r->sums, r->copies);
@@ -261,6 +266,32 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     r->local = w->stats.ancilla_peak;
     __atomic_store_n(&self->team->asked, r->counts.asked, __ATOMIC_RELAXED);
     return true;
+}
+
+/* ---- helpers ---- */
+
+static void *help(void *argument);
+
+/* Where one cannot be started, the others do its work. No helper has joined. */
+static void start(team *t, uint64_t n) {
+    for (uint32_t k = 1; k < t->nworkers && k <= n; k++) {
+        worker *w = &t->workers[k];
+        if (w->started) continue;
+        if (!w->w) w->w = new_machine(w);
+        w->started = w->w && rvm__thread_start(&w->thread, 0, help, w);
+    }
+}
+
+/* Locked, from the thread of the machine, which has the chunks before `next`. */
+static void ask_for_help(team *t, uint64_t next) {
+    if (t->open || next >= t->end || t->nworkers < 2) return;
+    const uint64_t left = t->end - next, went = rvm__nanoseconds() - t->began;
+    if (went < SOON || went / next * left < SOON) return;
+    start(t, left);
+    t->open = true;
+    __atomic_store_n(&t->jobs, t->jobs + 1, __ATOMIC_RELAXED);
+    if (left >= t->nworkers) pthread_cond_broadcast(&t->begun);
+    for (uint64_t k = 0; k < left && left < t->nworkers; k++) pthread_cond_signal(&t->begun);
 }
 
 /* ---- polls ---- */
@@ -284,11 +315,12 @@ static int32_t safepoint(rvm_machine *w, rvm__native *n) {
     bool ends = left < 0;
     pthread_mutex_lock(&t->lock);
     ends = ends || self->chunk > t->end;
+    if (self->caller) ask_for_help(t, t->next);
     const uint64_t merged = (uint64_t)(t->n->charged - t->charged);
     pthread_mutex_unlock(&t->lock);
     if (self->caller) tell(t, merged + (uint64_t)n->charged);
     if (is_cancelled(t)) ends = ends || ++self->late > PATIENCE; /* a chunk that is done need not be taken back */
-    n->limit = n->charged + (left < PERIOD ? left : PERIOD);
+    n->limit = n->charged + until_poll(self, left);
     n->status = ends ? RVM_ERR_CANCELLED : RVM_OK;
     return ends;
 }
@@ -373,6 +405,7 @@ static bool take_chunk(team *t, worker *self) {
     while (t->next < t->end && t->next >= t->merged + t->nresults) pthread_cond_wait(&t->news, &t->lock);
     if (t->next < t->end && is_cancelled(t)) t->end = t->next;
     if (t->next >= t->end) return false;
+    if (self->caller && t->next) ask_for_help(t, t->next + 1);
     self->chunk = t->next++;
     self->fuel = t->fuel - (t->n->charged - t->charged);
     return true;
@@ -461,14 +494,6 @@ static void end(rvm_machine *m) {
     m->jit.running = NULL;
 }
 
-/* Where one cannot be started, the others do its work. */
-static void start(team *t) {
-    for (uint32_t k = 1; k < t->nworkers; k++) {
-        worker *w = &t->workers[k];
-        w->started = w->w && rvm__thread_start(&w->thread, 0, help, w);
-    }
-}
-
 static bool has_locks(team *t) {
     if (!rvm__lock_init(&t->lock)) return false;
     if (!rvm__lock_init(&t->memory)) goto lock;
@@ -488,7 +513,7 @@ static team *team_of(rvm_machine *m) {
     if (t && t->nworkers == m->jit.threads) return t;
     end(m);
     if (!(t = rvm__resize(m, NULL, 0, sizeof *t))) return NULL;
-    *t = (team){.m = m, .nresults = 2 * m->jit.threads};
+    *t = (team){.m = m};
     if (!has_locks(t)) {
         rvm__resize(m, t, sizeof *t, 0);
         return NULL;
@@ -499,16 +524,8 @@ static team *team_of(rvm_machine *m) {
     t->nworkers = m->jit.threads;
     t->looks = rvm__processors() >= t->nworkers ? MOST_LOOKS : 0;
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k] = (worker){.team = t, .caller = k == 0};
-    for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k].w = new_machine(&t->workers[k]);
-    if (!t->workers[0].w) return end(m), NULL;
-    start(t);
-    return t;
-}
-
-/* Of a copy that begins with a line of the cache and ends with one. */
-static uint64_t room_of_copy(const rvm__native_copy *c) {
-    const uint64_t line = RVM__LINE / sizeof(rvm_value);
-    return c->read ? 0 : (c->n + line - 1) / line * line;
+    t->workers[0].w = new_machine(&t->workers[0]);
+    return t->workers[0].w ? t : (end(m), NULL);
 }
 
 /* Results for a job, free, in one block:
@@ -516,7 +533,9 @@ static uint64_t room_of_copy(const rvm__native_copy *c) {
 static bool set_results(team *t, const rvm__native_job *job) {
     const uint64_t saved = rvm__saved_room(job);
     uint64_t elements = saved;
-    for (uint64_t k = 0; k < job->ncopies; k++) elements += room_of_copy(&job->copies[k]);
+    for (uint64_t k = 0; k < job->ncopies; k++) elements += rvm__copy_room(&job->copies[k]);
+    t->nresults = (uint32_t)rvm__least(2 * (uint64_t)t->nworkers, (job->count + RVM__CHUNK - 1) / RVM__CHUNK);
+    while (t->nresults > 2 && elements > MOST_COPIED / t->nresults) t->nresults--;
     if (saved == UINT64_MAX || elements > SIZE_MAX / 64 / t->nresults) return false;
     const uint64_t nsums = job->nsums + job->nmarks;
     const size_t each =
@@ -540,7 +559,7 @@ static bool set_results(team *t, const rvm__native_job *job) {
         for (uint64_t i = 0; i < job->ncopies; i++) {
             if (job->copies[i].read) continue;
             t->results[k].copies[i] = at;
-            at += room_of_copy(&job->copies[i]);
+            at += rvm__copy_room(&job->copies[i]);
         }
         t->results[k].saved = at;
         at += saved;
@@ -571,9 +590,8 @@ static void begin(team *t, rvm__native *n, const rvm__native_job *job) {
     t->lost = RVM_OK;
     t->asked = 0;
     fegetenv(&t->environment);
-    t->open = true;
-    __atomic_store_n(&t->jobs, t->jobs + 1, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&t->begun);
+    t->open = false;
+    t->began = rvm__nanoseconds();
     pthread_mutex_unlock(&t->lock);
 }
 

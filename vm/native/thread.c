@@ -4,10 +4,17 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 
 uint32_t rvm__processors(void) {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
+}
+
+uint64_t rvm__nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 bool rvm__lock_init(pthread_mutex_t *lock) {

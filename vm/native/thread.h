@@ -17,6 +17,7 @@ bool rvm__lock_init(pthread_mutex_t *lock);
 
 /* That the process may use. */
 uint32_t rvm__processors(void);
+uint64_t rvm__nanoseconds(void); /* of a clock */
 
 /* To whoever shares the processor, by who looks again and again whether something has come. */
 static inline void rvm__thread_pause(void) {
