@@ -91,7 +91,8 @@ typedef struct rvm_error {
 
 /* Memory source. alloc(ud, NULL, 0, n) allocates, (ud, p, old, n) resizes, (ud, p, old, 0) frees and returns NULL.
  * It returns NULL when it cannot; the library then reports RVM_ERR_MEMORY. Alignment as malloc. A NULL rvm_allocator means
- * the C library's. It must outlive what was created with it; calls come from the thread that uses the object, and for a
+ * the C library's. It must outlive what was created with it; calls come from the thread that uses the object, for a
+ * machine with native code also from those that it starts (rvm_jit_options.threads), one at a time, and for a
  * program from each thread that saves it or derives from it. */
 typedef struct rvm_allocator {
     void *(*alloc)(void *userdata, void *p, size_t old_size, size_t new_size);

@@ -17,7 +17,7 @@ unchecked="--unchecked --trust"
 
 # dump PROG FN OPTION.. VALUE..: its native code in $work/ir, of instances one by one: a group has eight calls for each
 dump() {
-    "$rvm" run "$1" "$2" --engine=jit $unchecked --lanes off --dump ir "${@:3}" >"$work/ir" 2>"$work/why" && return
+    "$rvm" run "$1" "$2" --engine=jit $unchecked --lanes off --threads 1 --dump ir "${@:3}" >"$work/ir" 2>"$work/why" && return
     grep -q 'native code' "$work/why" && echo "skipped: $(cat "$work/why")" && exit 77
     printf 'FAILED: %s: %s\n' "$2" "$(cat "$work/why")"
     exit 1

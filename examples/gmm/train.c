@@ -94,7 +94,6 @@ static rvm_status open_machine(const rvm_program *p, rvm_jit **j, rvm_machine **
     o.trail = RVM_TRAIL_OFF;
     jit.fast_math = true;
     jit.tiers = false;
-    jit.threads = RVM_JIT_ALL_THREADS;
     rvm_status st = rvm_machine_new(p, &o, m, e);
     if (!st) st = rvm_jit_new(&jit, j, e);
     return st ? st : rvm_jit_attach(*j, *m, e);
