@@ -269,7 +269,6 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
 }
 
 /* ---- helpers ---- */
-
 static void *help(void *argument);
 
 /* Where one cannot be started, the others do its work. No helper has joined. */
