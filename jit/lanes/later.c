@@ -102,11 +102,30 @@ static uint32_t find_sites(const rvm__group *g, site *s) {
 
 enum { MOST_COMPARED = 1024 };
 
-static void choose(const rvm__group *g, site *s, uint32_t n) {
+/* Whether who was at node n may come to node m in the same trip of loops around both. Those before n, in postorder, are
+ * seen.
+ */
+static bool leads_to(const rvm__flow *w, uint32_t n, uint32_t m, uint8_t *seen) {
+    memset(seen, 0, w->n);
+    seen[n] = 1;
+    for (uint32_t k = w->nodes[n].order + 1; k-- > 0;) {
+        const rvm__node *here = &w->nodes[w->order[k]];
+        for (uint32_t s = 0; s < here->nout && seen[w->order[k]]; s++) seen[here->out[s]] = 1;
+    }
+    return seen[m];
+}
+
+/* Whether both additions are to the same elements, and not on sides of one branch. */
+static bool is_again(const rvm__group *g, const site *before, const site *s, uint8_t *seen) {
+    return meet(g, before, s) &&
+           (leads_to(&g->flow, before->node, s->node, seen) || leads_to(&g->flow, s->node, before->node, seen));
+}
+
+static void choose(const rvm__group *g, site *s, uint32_t n, uint8_t *seen) {
     for (uint32_t k = 0; k < n; k++) {
         s[k].kept |=
             is_partly(g, s[k].node) || rvm__is_varying(&g->flow, LLVMGetOperand(s[k].call, 0)) || is_repeated(g, &s[k]);
-        for (uint32_t i = 0; i < k && n <= MOST_COMPARED && !s[k].kept; i++) s[k].kept = meet(g, &s[i], &s[k]);
+        for (uint32_t i = 0; i < k && n <= MOST_COMPARED && !s[k].kept; i++) s[k].kept = is_again(g, &s[i], &s[k], seen);
     }
 }
 
@@ -131,16 +150,17 @@ static bool is_used(const rvm__group *g, const site *s, uint32_t count) {
 bool rvm__later_find(rvm__group *g) {
     const uint32_t n = find_sites(g, NULL);
     uint32_t kept = 0;
-    site *s = rvm__realloc(g->flow.al, NULL, 0, (n + 1) * sizeof *s);
+    const size_t size = (n + 1) * sizeof(site) + g->flow.n;
+    site *s = rvm__realloc(g->flow.al, NULL, 0, size);
     if (!s) return rvm__no_group(g, "out of memory");
     find_sites(g, s);
-    choose(g, s, n);
+    choose(g, s, n, (uint8_t *)(s + n + 1));
     if (is_used(g, s, n)) rvm__no_group(g, "additions to the same element, in an order that counts");
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < n && s[k].kept; i++)
             if (s[i].whole == s[k].whole) rvm__item_of(&g->flow, s[i].call)->later = true;
     for (uint32_t k = 0; k < n; k++) kept += rvm__item_of(&g->flow, s[k].call)->later;
-    rvm__realloc(g->flow.al, s, (n + 1) * sizeof *s, 0);
+    rvm__realloc(g->flow.al, s, size, 0);
     return kept < n;
 }
 

@@ -9,7 +9,7 @@
  * In lanes go blocks without recursion, function values, the stack and trails that are kept. A check is a mask: where it
  * fails in some lane the group bails out, and the interpreter says of the instance that fails first what it says of any.
  * Additions to arrays that conflict are calls that lanes.c knows. Where the order of sums is free (k->fast), lanes are
- * summed first; else jit/lanes/order.c looks whether lanes can keep it.
+ * summed first; else jit/lanes/order.c looks whether lanes can keep it, or additions wait for the group's end (later.c).
  */
 #include <stddef.h>
 #include <stdio.h>

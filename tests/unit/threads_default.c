@@ -2,7 +2,10 @@
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "rvm_jit.h"
 #include "rvm_asm.h"
@@ -151,4 +154,36 @@ Test(threads_default, done_soon) {
         cr_assert(s.in_threads == 1);
     }
     cr_assert(most <= alone, "%u, %u", most, alone);
+}
+
+/* ---- quotas of control groups ---- */
+
+static void put(const char *path, const char *words) {
+    FILE *f = fopen(path, "w");
+    cr_assert(f && fputs(words, f) >= 0 && !fclose(f));
+}
+
+Test(threads_default, quotas) {
+    char root[] = "/tmp/rvm-quota-XXXXXX", file[3][sizeof root + 40], folder[2][sizeof root + 20];
+    cr_assert(mkdtemp(root));
+    snprintf(folder[0], sizeof *folder, "%s/a", root), snprintf(folder[1], sizeof *folder, "%s/a/b", root);
+    cr_assert(!mkdir(folder[0], 0700) && !mkdir(folder[1], 0700));
+    snprintf(file[0], sizeof *file, "%s/cpu.max", root);
+    for (int k = 0; k < 2; k++) snprintf(file[k + 1], sizeof *file, "%s/cpu.max", folder[k]);
+    const struct {
+        const char *words[3]; /* of the root, /a, /a/b; NULL: no file */
+        uint32_t of[3];
+    } rows[] = {
+        {{NULL, NULL, NULL}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+        {{NULL, "max 100000\n", "max 100000\n"}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+        {{NULL, "200000 100000\n", "max 100000\n"}, {UINT32_MAX, 2, 2}},
+        {{NULL, "400000 100000\n", "150001 100000\n"}, {UINT32_MAX, 4, 2}},
+        {{"50000 100000\n", "400000 100000\n", "junk"}, {1, 1, 1}},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (int k = 0; k < 3; k++) rows[r].words[k] ? put(file[k], rows[r].words[k]) : (void)remove(file[k]);
+        for (int k = 0; k < 3; k++)
+            cr_expect(rvm__quota_of(root, (const char *[]){"/", "/a", "/a/b"}[k]) == rows[r].of[k], "row %zu, %d", r, k);
+    }
+    for (int k = 2; k >= 0; k--) remove(file[k]), remove(k ? folder[k - 1] : root);
 }

@@ -4,11 +4,50 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+/* How many processors a time in each period comes to, both in the file; more than there are: it names no limit. */
+static uint32_t limit_in(const char *path) {
+    unsigned long long time = 0, period = 0;
+    FILE *f = fopen(path, "re");
+    const bool limits = f && fscanf(f, "%llu %llu", &time, &period) == 2 && time && period;
+    if (f) fclose(f);
+    const unsigned long long n = limits ? time / period + (time % period != 0) : UINT32_MAX;
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+uint32_t rvm__quota_of(const char *root, const char *group) {
+    char path[4096];
+    size_t n = strlen(group);
+    uint32_t least = UINT32_MAX;
+    for (;; n--) { /* the group, and those around it */
+        const bool fits = snprintf(path, sizeof path, "%s%.*s/cpu.max", root, (int)n, group) < (int)sizeof path;
+        const uint32_t limit = fits ? limit_in(path) : UINT32_MAX;
+        if (limit < least) least = limit;
+        while (n && group[n - 1] != '/') n--;
+        if (!n) return least;
+    }
+}
+
+/* The group of the process, as control groups version 2 have it. */
+static uint32_t quota(void) {
+    char line[4096];
+    uint32_t found = UINT32_MAX;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        if (!strncmp(line, "0::", 3)) found = rvm__quota_of("/sys/fs/cgroup", line + 3);
+    }
+    if (f) fclose(f);
+    return found;
+}
 
 uint32_t rvm__processors(void) {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
+    const uint32_t n = sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set), most = quota();
+    return n < most ? n : most;
 }
 
 uint64_t rvm__nanoseconds(void) {

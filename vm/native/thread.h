@@ -15,8 +15,11 @@ bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argum
  * library has such. False: as pthread_mutex_init. */
 bool rvm__lock_init(pthread_mutex_t *lock);
 
-/* That the process may use. */
+/* That the process may use at a time: by its affinity, and by the quotas of its control group. */
 uint32_t rvm__processors(void);
+/* The least of quotas of a control group, "/a/b", and those around it, in folders below that one, rounded up; UINT32_MAX:
+ * there are none (Linux, Control Group v2, cpu.max). */
+uint32_t rvm__quota_of(const char *root, const char *group);
 uint64_t rvm__nanoseconds(void); /* of a clock */
 
 /* To whoever shares the processor, by who looks again and again whether something has come. */
