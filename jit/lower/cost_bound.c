@@ -130,11 +130,21 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     return sum < most ? sum : most;
 }
 
-/* Of a loop or block whose trips are not known, a few. */
+/* A number that is the same whenever this code runs: a constant, or a length that the code is made for. */
+static bool known(const rvm__unit *u, uint32_t fn, uint16_t slot, int64_t *n) {
+    LLVMValueRef length = rvm__known_length(u, fn, slot);
+    if (length) *n = LLVMConstIntGetSExtValue(length);
+    return length || constant(&u->p->functions[fn], slot, n);
+}
+
+/* Of a loop or block whose trips are not known many: code is made for lengths that are short. */
 static uint64_t expected_trips(const rvm__unit *u, uint32_t fn, uint32_t pc) {
-    enum { FEW = 8, MOST = 1 << 16 };
-    const uint64_t trips = trips_at(u, fn, pc);
-    return trips > MOST ? FEW : trips;
+    enum { MANY = 256, MOST = 1 << 16 };
+    const rvm__xinsn *x = &u->m->codes[fn].x[pc];
+    int64_t lo, hi;
+    if (!known(u, fn, x->to.lo, &lo) || !known(u, fn, x->to.hi, &hi)) return MANY;
+    if (lo < 0 || hi < 0 || lo > MOST || hi > MOST) return MANY;
+    return (uint64_t)(hi > lo ? hi - lo : lo - hi);
 }
 
 uint64_t rvm__load_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
