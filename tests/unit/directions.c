@@ -155,6 +155,7 @@ static rvm_jit *native_engine(unsigned *blocks, bool tiers) {
     rvm_jit *j;
     o.tiers = o.wait = tiers;
     o.hot = tiers ? 1 : 0;
+    o.threads = 0; /* each block is compiled once */
     o.notice = note;
     o.userdata = blocks;
     if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
