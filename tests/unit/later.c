@@ -60,22 +60,26 @@ static void note(void *userdata, const rvm_jit_notice *n) {
     t->single += n->single;
 }
 
-static void compare(size_t k, bool unchecked, uint64_t memory) {
+static rvm_program *program_of(const char *body, report *rep) {
     char text[1024];
+    snprintf(text, sizeof text,
+             "fn f(s: real[m], t: real[m], x: real[n], q: real[n], at: i64[n])\nparallel i in 0..n\n%send\nend\n", body);
+    rvm_program *p = assemble_text(text, NULL, rep);
+    cr_assert(p, "%s", body);
+    return p;
+}
+
+static void compare(size_t k, bool unchecked, uint64_t memory) {
     report rep = {.name = "later"};
     rvm_jit_options jo = rvm_jit_options_default();
     rvm_options o = rvm_options_default();
     rvm_jit *j = NULL;
     told t = {0, 0};
-    snprintf(text, sizeof text,
-             "fn f(s: real[m], t: real[m], x: real[n], q: real[n], at: i64[n])\nparallel i in 0..n\n%send\nend\n",
-             rows[k].body);
     jo.tiers = false, jo.any_lengths = true, jo.cache = "", jo.notice = note, jo.userdata = &t, jo.threads = 0;
     o.unchecked = o.trust = unchecked;
     o.memory = memory;
     if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
-    rvm_program *p = assemble_text(text, NULL, &rep);
-    cr_assert(p, "%s", rows[k].name);
+    rvm_program *p = program_of(rows[k].body, &rep);
     for (int64_t n = 3; n <= N; n += 99) {
         outcome interpreted, native;
         run(p, NULL, &o, n, &interpreted);
@@ -95,4 +99,38 @@ Test(later, interpreters_bits, .timeout = 120) {
 
 Test(later, where_memory_has_a_limit, .timeout = 120) {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) compare(k, true, 1 << 26);
+}
+
+/* What lanes may add as they go is not kept: where of two additions only one is made, and where each is to an element of its
+ * own. */
+Test(later, once) {
+    static const struct {
+        const char *body;
+        bool kept;
+    } once[] = {
+        {"for k in 0..m\ns[k] += x[i] * q[i]\nend\n", false},
+        {"for k in 0..m\nif at[0] == 1\ns[k] += x[i]\nelse\ns[k] += exp(q[i]) * x[i]\nend\nend\n", false},
+        {"for k in 0..m\ns[k] += x[i]\nt[k] += q[i]\nend\n", false},
+        {"for k in 0..m\nif at[0] == 1\ns[k] += x[i]\nend\ns[k] += exp(q[i]) * x[i]\nend\n", true},
+    };
+    rvm_jit_options jo = rvm_jit_options_default();
+    rvm_options o = rvm_options_default();
+    report rep = {.name = "later"};
+    rvm_jit *j = NULL;
+    jo.cache = "", jo.any_lengths = true;
+    o.unchecked = o.trust = true;
+    if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
+    for (size_t k = 0; k < sizeof once / sizeof *once; k++) {
+        rvm_program *p = program_of(once[k].body, &rep);
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        const rvm_status status = rvm_jit_dump(j, p, 0, 1, &o, RVM_JIT_IR, out, &e);
+        fclose(out);
+        cr_assert(!status && strstr(text, " x double> "), "%s", e.message);
+        cr_expect((strstr(text, "rvm__native_add_kept") != NULL) == once[k].kept, "row %zu", k);
+        free(text);
+        rvm_program_free(p);
+    }
+    rvm_jit_free(j);
 }
