@@ -4,8 +4,9 @@
  * before it comes to the next: that order, if an instance adds to an element but once. Where it does so again, at an index
  * of its own, or under a condition of its own, a log keeps which lanes add, where, and what (vm/native/native.h), and when
  * the group is done the machine makes all additions, lane by lane (vm/native/lane_log.c). So a group that bails out has
- * added nothing. Other additions to what may be the same memory are kept, too. Whether an instance may add twice is seen
- * here where a loop goes round at one address, or two additions are alike but for their loops; all else order.c finds out.
+ * added nothing. Other additions to what may be the same memory are kept, too; where the instance reads or stores there, as
+ * one that has the element for itself may, there is no group. Whether an instance may add twice is seen here where a loop
+ * goes round at one address, or two additions are alike but for their loops; all else order.c finds out.
  */
 #include "group.h"
 #include "native.h"
