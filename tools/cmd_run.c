@@ -17,17 +17,27 @@ static void say(tool *t, enum restored r, const char *format, const char *name, 
     snprintf(t->restored_text, sizeof t->restored_text, format, name, why);
 }
 
+static uint64_t instructions(const tool *t) {
+    rvm_stats s;
+    rvm_machine_stats(t->machine, &s);
+    return s.forward + s.backward;
+}
+
 /* Back to where it started. Fuel is per run, and the way back may cost as much as the way there: it is granted again as long
- * as that gets on. */
+ * as that gets on, and is no longer by far: unchecked, it need not end. */
 static rvm_status run_back(tool *t, rvm_error *e) {
+    enum { LONGER = 4, FEW = 100000000 };
     rvm_status (*const back)(rvm_machine *, rvm_error *) = t->o.backward ? rvm_machine_forward : rvm_machine_backward;
-    rvm_stats before, after;
+    const uint64_t there = instructions(t);
+    uint64_t before, now = there;
     rvm_status st;
+    t->progress.most = there > UINT64_MAX / LONGER - FEW ? UINT64_MAX : LONGER * there + FEW;
     do {
-        rvm_machine_stats(t->machine, &before);
+        before = now;
         st = back(t->machine, e);
-        rvm_machine_stats(t->machine, &after);
-    } while (st == RVM_ERR_FUEL && after.forward + after.backward > before.forward + before.backward);
+        now = instructions(t);
+    } while (st == RVM_ERR_FUEL && now > before && (now - there) / LONGER <= there);
+    t->progress.most = 0;
     return st;
 }
 
@@ -41,6 +51,11 @@ static void restore(tool *t, const values *before) {
     t->progress.returns = false;
     progress_end(&t->progress);
     rvm_machine_unbind(t->machine);
+    if (t->progress.gave_up) {
+        say(t, RESTORED_NO, "running back does not restore the inputs: it goes on for longer than the run by far%s%s", "",
+            "");
+        return;
+    }
     if (st == RVM_ERR_CANCELLED) return; /* as a server ends a run: nobody knows */
     if (st) {
         say(t, RESTORED_NO, "running back does not restore the inputs: %s%s", e.message, "");

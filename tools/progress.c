@@ -59,6 +59,7 @@ void progress_show(progress *p, uint64_t instructions, double share) {
 bool progress_callback(void *userdata, uint64_t instructions) {
     progress *p = userdata;
     if (p->poll) return p->poll(p, instructions);
+    if (p->most && instructions > p->most) return p->gave_up = true;
     if (!p->terminal) return false;
     if (instructions < p->latest) p->before += p->latest; /* another run: a sweep after its way forward */
     p->latest = instructions;

@@ -22,7 +22,9 @@ typedef struct progress {
     uint64_t before, latest; /* instructions of the runs before the present one, and of it */
     double shown;            /* seconds after begin at which the line was drawn last; 0: it is not on the screen */
     bool terminal;
-    bool returns;                                            /* the run takes back one that failed: nothing is printed */
+    bool returns;  /* the run takes back one that failed: nothing is printed */
+    uint64_t most; /* instructions after which it is given up, for which `gave_up` stands then; 0: never */
+    bool gave_up;
     rvm_machine *machine;                                    /* that runs */
     bool (*poll)(struct progress *p, uint64_t instructions); /* of a server, in place of the line: true cancels; or NULL */
 } progress;

@@ -258,6 +258,9 @@ expect 1 'ran back to the start: the inputs are restored' rvm run two.rasm leak 
 expect 1 '"code":"RELEASE"*"line":*"restored":true' rvm run two.rasm leak x=5 --json
 expect 0 'x = 5' rvm run two.rasm leak x=5 --unchecked
 expect 4 'FUEL*the inputs are restored' rvm run two.rasm spin k=0 n=1000000 --fuel 1k
+printf 'fn astray(y: real)\n    from y > 0 while y < 0.5\n        y += 1\n    end\nend\n' > astray.rasm
+expect 1 'TRAP*does not restore the inputs*fuel' rvm run astray.rasm astray y=0 --unchecked --fuel 100k
+expect 1 'TRAP*does not restore the inputs*goes on' rvm run astray.rasm astray y=0 --unchecked
 cat >dot.rasm <<'EOF'
 fn dot(s: real, a: real[n], b: real[n])
     set s = 0
