@@ -55,7 +55,10 @@ const char *rvm__why_not_apart(rvm__emit *e, const struct rvm__plan *p);
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled);
 /* The same as expected, where a loop has a few trips; callees are known but for recursion. */
 uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
-/* The same closer to the time it takes: constant trips as they are, an elementary function as several instructions. */
+/* A number that is the same whenever this code runs: a constant, or a length that the code is made for. */
+bool rvm__fixed_number(const rvm__unit *u, uint32_t fn, uint16_t slot, int64_t *n);
+/* The same as rvm__work_between closer to the time it takes: trips that are known as they are, others many, an elementary
+ * function as several instructions. */
 uint64_t rvm__load_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 /* Whether elementary functions that are calls are taken there, or in what is called. */
 bool rvm__takes_functions(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);

@@ -272,17 +272,11 @@ static uint64_t least_of(rvm__emit *e, const rvm__plan *p) {
     return worth / p->load > RVM__CHUNK ? worth / p->load : RVM__CHUNK;
 }
 
-/* An end of a block, where it is the same whenever this code runs; else NULL. */
-static LLVMValueRef known_end(const rvm__emit *e, uint16_t slot) {
-    const bool constant = slot >= e->f->nregs && slot < e->f->nregs + e->f->nconsts;
-    return constant ? rvm__slot_constant(e, slot) : rvm__known_length(e->u, e->fn, slot);
-}
-
 /* Whether it is known now that the block has too few instances for threads. */
 static bool is_short(rvm__emit *e, const rvm__plan *p, const rvm__xinsn *x) {
-    LLVMValueRef lo = known_end(e, x->to.lo), hi = known_end(e, x->to.hi);
-    if (!lo || !hi) return false;
-    const int64_t first = LLVMConstIntGetSExtValue(lo), behind = LLVMConstIntGetSExtValue(hi);
+    int64_t first, behind;
+    if (!rvm__fixed_number(e->u, e->fn, x->to.lo, &first) || !rvm__fixed_number(e->u, e->fn, x->to.hi, &behind))
+        return false;
     return first >= behind || (uint64_t)behind - (uint64_t)first <= least_of(e, p);
 }
 

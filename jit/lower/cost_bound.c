@@ -13,7 +13,7 @@ static uint64_t limited(uint64_t n) {
 }
 
 static bool constant(const rvm_function *f, uint16_t slot, int64_t *to) {
-    if (slot < f->nregs) return false;
+    if (slot < f->nregs || slot >= f->nregs + f->nconsts) return false;
     *to = f->consts[slot - f->nregs].i;
     return true;
 }
@@ -130,8 +130,7 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     return sum < most ? sum : most;
 }
 
-/* A number that is the same whenever this code runs: a constant, or a length that the code is made for. */
-static bool known(const rvm__unit *u, uint32_t fn, uint16_t slot, int64_t *n) {
+bool rvm__fixed_number(const rvm__unit *u, uint32_t fn, uint16_t slot, int64_t *n) {
     LLVMValueRef length = rvm__known_length(u, fn, slot);
     if (length) *n = LLVMConstIntGetSExtValue(length);
     return length || constant(&u->p->functions[fn], slot, n);
@@ -142,7 +141,7 @@ static uint64_t expected_trips(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     enum { MANY = 256, MOST = 1 << 16 };
     const rvm__xinsn *x = &u->m->codes[fn].x[pc];
     int64_t lo, hi;
-    if (!known(u, fn, x->to.lo, &lo) || !known(u, fn, x->to.hi, &hi)) return MANY;
+    if (!rvm__fixed_number(u, fn, x->to.lo, &lo) || !rvm__fixed_number(u, fn, x->to.hi, &hi)) return MANY;
     if (lo < 0 || hi < 0 || lo > MOST || hi > MOST) return MANY;
     return (uint64_t)(hi > lo ? hi - lo : lo - hi);
 }
