@@ -1,10 +1,12 @@
 /* aside.c: elements that the instances of a parallel block add into chunk by chunk (docs/semantics.md, section 9).
  *
- * What they held before the block is set aside, and they begin as what adds nothing; so they hold the partial sums of the
- * chunk that runs, and nothing that adds to them need know. When the chunk ends its sums are added to what was set aside,
- * and when the block is left that comes back. Blocks within blocks, by calls, nest.
+ * What they held before the block is set aside, and they begin as what adds nothing. While an instance runs by itself they
+ * hold what that adds, and nothing that adds to them need know; what the other instances of its group have added, and the
+ * sum of the chunk's groups before, are set aside, too. When the group ends its eight sums are put together by a tree, and
+ * added to the chunk's sum; when the chunk ends that is added to what was held, and when the block is left that comes back.
+ * Blocks within blocks, by calls, nest.
  *
- *     | values of a block: of its first array, of its second .. | of the innermost block |
+ *     | values of a block: of its first array: held, sum, parts 0 .. 7; of its second .. | of the innermost block |
  *
  * Where a side exit moves an array it is found again by its number, so addresses are given anew at each step. Arrays may
  * overlap: what the second one finds there then is what the first left, which adds nothing. */
@@ -20,6 +22,8 @@ struct rvm__asides {
     rvm_value *values;
     struct block {
         uint64_t first, how; /* first: of its values */
+        uint64_t open, now;  /* now: the part of the instance that runs, */
+        uint64_t there;      /* and those that have run, by bit: no others are defined */
     } * blocks;              /* the innermost last */
     size_t n, nblocks, cap, cap_blocks;
 };
@@ -63,26 +67,103 @@ static double magnitude_in(const rvm_value *v, size_t n) {
     return most;
 }
 
-/* A row of n elements, so many bytes apart, and what was set aside of them. */
-static void row(rvm_type t, enum rvm__aside_step step, char *at, int64_t stride, rvm_value *held, size_t n) {
-    const rvm_value nothing = {.f = -0.0};
-    for (size_t k = 0; k < n; k++, at += stride) {
-        rvm_value *e = (rvm_value *)(void *)at;
-        held[k] = step == RVM__ASIDE_BEGIN ? *e : rvm__sum(t, held[k], *e);
-        *e = step == RVM__ASIDE_END ? held[k] : nothing;
+enum { PARTS = RVM__PARTS, VALUES = 2 + PARTS, ALL = (1 << PARTS) - 1 };
+
+/* A row of n elements, and what was set aside of them. */
+typedef struct row {
+    rvm_type type;
+    char *e;
+    int64_t stride; /* in bytes */
+    rvm_value *held, *sum, *parts;
+    size_t n, apart; /* apart: elements from one part to the next */
+    uint64_t now;
+} row;
+
+static const rvm_value nothing = {.f = -0.0};
+
+static inline rvm_value *element(const row *r, size_t k) {
+    return (rvm_value *)(void *)(r->e + (int64_t)k * r->stride);
+}
+
+static bool is_plain(const row *r) {
+    return r->type == RVM_F64 && r->stride == sizeof(double);
+}
+
+/* What the elements hold goes there. */
+static void take(const row *r, rvm_value *to) {
+    if (r->stride == sizeof *to) {
+        memcpy(to, r->e, r->n * sizeof *to);
+        for (size_t k = 0; k < r->n; k++) ((rvm_value *)(void *)r->e)[k] = nothing;
+        return;
+    }
+    for (size_t k = 0; k < r->n; k++) {
+        to[k] = *element(r, k);
+        *element(r, k) = nothing;
     }
 }
 
-/* The same where they are side by side, of f64. */
-static void side_by_side(enum rvm__aside_step step, double *restrict e, rvm_value *restrict held, size_t n) {
-    if (step == RVM__ASIDE_BEGIN)
-        memcpy(held, e, n * sizeof *e);
+static void add_trees_plainly(double *restrict sum, const double *restrict p, size_t apart, size_t n) {
+#define P(j) p[(j)*apart + k]
+    for (size_t k = 0; k < n; k++) sum[k] += ((P(0) + P(4)) + (P(2) + P(6))) + ((P(1) + P(5)) + (P(3) + P(7)));
+#undef P
+}
+
+static rvm_value tree(const row *r, size_t k) {
+    rvm_value v[PARTS];
+    for (size_t j = 0; j < PARTS; j++) v[j] = r->parts[j * r->apart + k];
+    for (int n = PARTS / 2; n > 0; n /= 2)
+        for (int j = 0; j < n; j++) v[j] = rvm__sum(r->type, v[j], v[j + n]);
+    return v[0];
+}
+
+/* The part of the instance that ran is what the elements hold. */
+static void save(const row *r) {
+    take(r, r->parts + r->now * r->apart);
+}
+
+static void close_group(const row *r) {
+    save(r);
+    if (is_plain(r))
+        add_trees_plainly(&r->sum->f, &r->parts->f, r->apart, r->n);
     else
-        for (size_t k = 0; k < n; k++) held[k].f += e[k];
-    if (step == RVM__ASIDE_END)
-        memcpy(e, held, n * sizeof *e);
-    else
-        for (size_t k = 0; k < n; k++) e[k] = -0.0;
+        for (size_t k = 0; k < r->n; k++) r->sum[k] = rvm__sum(r->type, r->sum[k], tree(r, k));
+}
+
+static void end_chunk(const row *r, rvm_value *sum, bool leaves) {
+    for (size_t k = 0; k < r->n; k++) {
+        rvm_value *e = element(r, k), *from = sum ? &sum[k] : e;
+        r->held[k] = rvm__sum(r->type, r->held[k], *from);
+        *from = nothing;
+        *e = leaves ? r->held[k] : nothing;
+    }
+}
+
+static void load(const row *r, const rvm_value *from) {
+    for (size_t k = 0; k < r->n; k++) *element(r, k) = rvm__sum(r->type, *element(r, k), from[k]);
+}
+
+static void pass_row(const row *r, const struct block *b, enum rvm__aside_step step) {
+    switch (step) {
+    case RVM__ASIDE_BEGIN: take(r, r->held); break;
+    case RVM__ASIDE_OPEN:
+        if (!b->open) take(r, r->sum);
+        break;
+    case RVM__ASIDE_CLOSE:
+        if (b->open) close_group(r), load(r, r->sum);
+        break;
+    case RVM__ASIDE_SAVE:
+    case RVM__ASIDE_GROUP:
+        if (!b->open)
+            take(r, r->sum);
+        else
+            (step == RVM__ASIDE_SAVE ? save : close_group)(r);
+        break;
+    case RVM__ASIDE_LOAD: load(r, r->parts + r->now * r->apart); break;
+    case RVM__ASIDE_CHUNK:
+    case RVM__ASIDE_END:
+        if (b->open) close_group(r);
+        end_chunk(r, b->open ? r->sum : NULL, step == RVM__ASIDE_END);
+    }
 }
 
 /* The first element of a row, all but the innermost dimension counted through. */
@@ -95,19 +176,53 @@ static char *row_at(const rvm__aside *a, size_t number) {
     return at;
 }
 
+/* Those of the group that have not run add nothing. */
+static void fill(const struct block *b, rvm_value *parts, size_t n) {
+    for (unsigned j = 0; j < PARTS; j++)
+        for (size_t k = 0; k < n && !(b->there >> j & 1); k++) parts[j * n + k] = nothing;
+}
+
+static bool ends_group(const struct block *b, enum rvm__aside_step step) {
+    return b->open && step != RVM__ASIDE_OPEN && step != RVM__ASIDE_SAVE && step != RVM__ASIDE_LOAD;
+}
+
 void rvm__aside_pass(rvm_machine *m, const rvm__aside *a, enum rvm__aside_step step, size_t *at) {
     struct rvm__asides *s = m->store.asides;
+    const struct block *b = &s->blocks[s->nblocks - 1];
     const size_t n = (size_t)a->dim[a->ndim - 1];
-    const int64_t stride = a->stride[a->ndim - 1];
-    rvm_value *held = s->values + s->blocks[s->nblocks - 1].first + *at;
+    rvm_value *held = s->values + b->first + VALUES * *at;
     *at += a->n;
-    if (step == RVM__ASIDE_BEGIN) s->n += a->n;
-    for (size_t k = 0; k * n < a->n; k++)
-        if (a->type == RVM_F64 && stride == sizeof(double))
-            side_by_side(step, (double *)(void *)row_at(a, k), held + k * n, n);
-        else
-            row((rvm_type)a->type, step, row_at(a, k), stride, held + k * n, n);
-    if (a->magnitude && step != RVM__ASIDE_BEGIN) *a->magnitude = fmax(*a->magnitude, magnitude_in(held, a->n));
+    if (ends_group(b, step) && b->there != ALL) fill(b, held + 2 * a->n, a->n);
+    row r = {.type = (rvm_type)a->type, .stride = a->stride[a->ndim - 1], .n = n, .apart = a->n, .now = b->now};
+    for (size_t k = 0; k * n < a->n; k++) {
+        r.e = row_at(a, k);
+        r.held = held + k * n;
+        r.sum = r.held + a->n;
+        r.parts = r.sum + a->n;
+        pass_row(&r, b, step);
+    }
+    if (a->magnitude && (step == RVM__ASIDE_CHUNK || step == RVM__ASIDE_END))
+        *a->magnitude = fmax(*a->magnitude, magnitude_in(held, a->n));
+}
+
+bool rvm__aside_passed(rvm_machine *m, enum rvm__aside_step step, uint64_t next) {
+    struct block *b = &m->store.asides->blocks[m->store.asides->nblocks - 1];
+    const bool was_open = b->open;
+    const uint64_t now = next % PARTS;
+    if (step == RVM__ASIDE_LOAD || (was_open && step == RVM__ASIDE_OPEN)) return false;
+    if (step == RVM__ASIDE_BEGIN || step == RVM__ASIDE_END || step == RVM__ASIDE_CLOSE) {
+        b->open = false;
+        return false;
+    }
+    b->open |= step != RVM__ASIDE_CHUNK;
+    b->there = was_open && step == RVM__ASIDE_SAVE ? b->there | UINT64_C(1) << b->now : 0;
+    b->now = now;
+    return step == RVM__ASIDE_SAVE && b->there >> now & 1;
+}
+
+enum rvm__aside_step rvm__aside_turn(uint64_t k, uint64_t next) {
+    const uint64_t crossed = k ^ next;
+    return crossed >= RVM__CHUNK ? RVM__ASIDE_CHUNK : crossed >= PARTS ? RVM__ASIDE_GROUP : RVM__ASIDE_SAVE;
 }
 
 /* ---- blocks ---- */
@@ -121,12 +236,13 @@ static bool reserve(rvm_machine *m, size_t n, size_t blocks) {
 }
 
 bool rvm__aside_reserve(rvm_machine *m, size_t n) {
-    return reserve(m, n, 1);
+    return n <= SIZE_MAX / VALUES && reserve(m, VALUES * n, 1);
 }
 
-void rvm__aside_enter(rvm_machine *m, unsigned how) {
+void rvm__aside_enter(rvm_machine *m, unsigned how, size_t n) {
     struct rvm__asides *s = m->store.asides;
-    s->blocks[s->nblocks++] = (struct block){s->n, how};
+    s->blocks[s->nblocks++] = (struct block){.first = s->n, .how = how};
+    s->n += VALUES * n;
 }
 
 unsigned rvm__aside_how(const rvm_machine *m) {
@@ -136,6 +252,10 @@ unsigned rvm__aside_how(const rvm_machine *m) {
 void rvm__aside_leave(rvm_machine *m) {
     struct rvm__asides *s = m->store.asides;
     s->n = s->blocks[--s->nblocks].first;
+}
+
+bool rvm__aside_any(const rvm_machine *m) {
+    return m->store.asides && m->store.asides->nblocks > 0;
 }
 
 void rvm__aside_clear(rvm_machine *m) {

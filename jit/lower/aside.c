@@ -1,5 +1,10 @@
 /* aside.c: elements that the instances of a block add into chunk by chunk, as vm/aside.c has them, which does it. Standalone
- * code, and instances on a device, do so themselves: what the elements held is in memory of their own. */
+ * code, and instances on a device, do so themselves: what the elements held is in memory of their own.
+ *
+ * With fast math sums of instances and groups are not kept apart: elements hold the chunk's. Else they are open while an
+ * instance runs by itself. In a block that goes in lanes a local variable of the function tells whether they are, where it
+ * knows; in others they always are. A chunk's function has copies of the arrays, which hold the chunk's sum: the machine
+ * knows of the block from its first single instance on. */
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
@@ -89,31 +94,89 @@ static LLVMValueRef write_all(rvm__emit *e, const rvm__xinsn *x) {
 }
 
 /* The list is that of the block's entry, but where the code may have been entered behind that. */
-static void call_machine(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
+static LLVMValueRef list_of(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef *whole) {
     const bool entered = e->at != 0;
-    LLVMValueRef list = entered ? write_all(e, x) : memory_of(e, x, sizeof(rvm__native_aside));
-    LLVMValueRef args[5] = {e->frame.machine, list, rvm__build_int(e->k, count_of(e, x)), rvm__build_int(e->k, step),
-                            LLVMConstInt(e->k->i32, entered, false)};
-    rvm__call_runtime(e, "rvm__native_aside_step", e->k->nothing, 5, args);
+    *whole = LLVMConstInt(e->k->i32, entered, false);
+    return entered ? write_all(e, x) : memory_of(e, x, sizeof(rvm__native_aside));
+}
+
+static void call_machine(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef next) {
+    LLVMValueRef whole, list = list_of(e, x, &whole);
+    LLVMValueRef args[6] = {e->frame.machine,           list,  rvm__build_int(e->k, count_of(e, x)),
+                            rvm__build_int(e->k, step), whole, next ? next : rvm__build_int(e->k, 0)};
+    rvm__call_runtime(e, "rvm__native_aside_step", e->k->nothing, 6, args);
+}
+
+static void call_to_turn(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    LLVMValueRef whole, list = list_of(e, x, &whole);
+    LLVMValueRef args[6] = {e->frame.machine, list, rvm__build_int(e->k, count_of(e, x)), k, whole, next};
+    rvm__call_runtime(e, "rvm__native_aside_turn", e->k->nothing, 6, args);
 }
 
 /* ---- standalone ---- */
 
+enum { PARTS = RVM__PARTS, HELD = 0, SUM = 1, PART = 2, VALUES = PART + PARTS }; /* of an element */
+
 typedef struct passing {
     const rvm__summed *s;
     enum rvm__aside_step step;
-    LLVMValueRef held;
+    LLVMValueRef memory, k; /* k: NULL where instances are not kept apart; else the one that ran */
 } passing;
+
+static LLVMValueRef value_at(rvm__emit *e, LLVMValueRef of, uint64_t n) {
+    return rvm__member(e, of, n * sizeof(rvm_value));
+}
+
+static void add_to(rvm__emit *e, rvm_type type, LLVMValueRef to, LLVMValueRef v) {
+    LLVMValueRef was = rvm__get(e, rvm__build_type(e->k, type), to);
+    rvm__put_at(e, rvm__build_update(e->k, RVM_OP_add, type, was, v, NULL), to);
+}
+
+/* The sum of its group, whose last instance that ran leaves `now`. */
+static LLVMValueRef tree_of(rvm__emit *e, rvm_type type, LLVMValueRef of) {
+    LLVMTypeRef t = rvm__build_type(e->k, type);
+    LLVMValueRef v[PARTS];
+    for (unsigned j = 0; j < PARTS; j++) v[j] = rvm__get(e, t, value_at(e, of, PART + j));
+    for (unsigned n = PARTS / 2; n > 0; n /= 2)
+        for (unsigned j = 0; j < n; j++) v[j] = rvm__build_update(e->k, RVM_OP_add, type, v[j], v[j + n], NULL);
+    return v[0];
+}
+
+static void clear_parts(rvm__emit *e, LLVMValueRef nothing, LLVMValueRef of) {
+    for (unsigned j = 0; j < PARTS; j++) rvm__put_at(e, nothing, value_at(e, of, PART + j));
+}
+
+static void end_instance(rvm__emit *e, const passing *p, LLVMValueRef of, LLVMValueRef now) {
+    LLVMValueRef part = LLVMBuildAnd(e->k->b, p->k, rvm__build_int(e->k, PARTS - 1), ""), own = value_at(e, of, PART);
+    rvm__put_at(e, now, LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, own, &part, 1, ""));
+}
 
 static void pass_element(rvm__emit *e, const passing *p, LLVMValueRef at, LLVMValueRef number) {
     rvm__build *k = e->k;
     const rvm_type type = (rvm_type)p->s->type;
     LLVMTypeRef t = rvm__build_type(k, type);
-    LLVMValueRef held = LLVMBuildInBoundsGEP2(k->b, k->i64, p->held, &number, 1, ""), now = rvm__get(e, t, at);
-    LLVMValueRef nothing = LLVMConstReal(t, -0.0);
-    if (p->step != RVM__ASIDE_BEGIN) now = rvm__build_update(k, RVM_OP_add, type, rvm__get(e, t, held), now, NULL);
-    rvm__put_at(e, now, held);
-    rvm__put_at(e, p->step == RVM__ASIDE_END ? now : nothing, at);
+    LLVMValueRef first = LLVMBuildNSWMul(k->b, number, rvm__build_int(k, VALUES), "");
+    LLVMValueRef of = LLVMBuildInBoundsGEP2(k->b, k->i64, p->memory, &first, 1, ""), now = rvm__get(e, t, at);
+    LLVMValueRef nothing = LLVMConstReal(t, -0.0), held = value_at(e, of, HELD), sum = value_at(e, of, SUM);
+    const bool begins = p->step == RVM__ASIDE_BEGIN, ends = p->step == RVM__ASIDE_END;
+    if (begins) {
+        rvm__put_at(e, now, held);
+        rvm__put_at(e, nothing, sum);
+        if (p->k) clear_parts(e, nothing, of);
+    } else if (!p->k)
+        add_to(e, type, held, now);
+    else {
+        end_instance(e, p, of, now);
+        if (p->step != RVM__ASIDE_SAVE) {
+            add_to(e, type, sum, tree_of(e, type, of));
+            clear_parts(e, nothing, of);
+        }
+        if (p->step == RVM__ASIDE_CHUNK || ends) {
+            add_to(e, type, held, rvm__get(e, t, sum));
+            rvm__put_at(e, nothing, sum);
+        }
+    }
+    rvm__put_at(e, ends ? rvm__get(e, t, held) : nothing, at);
 }
 
 static void pass_part(rvm__emit *e, const passing *p, int d, LLVMValueRef at, LLVMValueRef before) {
@@ -129,16 +192,20 @@ static void pass_part(rvm__emit *e, const passing *p, int d, LLVMValueRef at, LL
     rvm__each_end(e, &l);
 }
 
-static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
-    for (uint32_t k = 0; k < x->to.c; k++) {
-        const rvm__summed *s = &summed_of(e, x, k)->of;
-        LLVMValueRef held = rvm__member(e, memory_of(e, x, sizeof(void *)), k * sizeof(void *));
-        if (step == RVM__ASIDE_BEGIN) rvm__put_at(e, rvm__standalone_memory(e, rvm__elements(e, s->array)), held);
-        const passing p = {.s = s, .step = step, .held = rvm__get(e, e->k->ptr, held)};
+static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef k) {
+    for (uint32_t n = 0; n < x->to.c; n++) {
+        const rvm__summed *s = &summed_of(e, x, n)->of;
+        LLVMValueRef place = rvm__member(e, memory_of(e, x, sizeof(void *)), n * sizeof(void *));
+        if (step == RVM__ASIDE_BEGIN) {
+            LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), rvm__build_int(e->k, VALUES), "");
+            rvm__put_at(e, rvm__standalone_memory(e, all), place);
+        }
+        const passing p = {.s = s, .step = step, .memory = rvm__get(e, e->k->ptr, place), .k = k};
         pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
         if (step != RVM__ASIDE_END) continue;
-        rvm__call_runtime(e, "free", e->k->nothing, 1, &p.held);
-        rvm__put_at(e, LLVMConstNull(e->k->ptr), held);
+        LLVMValueRef memory = p.memory;
+        rvm__call_runtime(e, "free", e->k->nothing, 1, &memory);
+        rvm__put_at(e, LLVMConstNull(e->k->ptr), place);
     }
 }
 
@@ -166,14 +233,14 @@ static LLVMValueRef elements_of_all(rvm__emit *e, const rvm__xinsn *x) {
     return n;
 }
 
-static void pass_by_one(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef memory) {
-    for (uint32_t k = 0; k < x->to.c; k++) {
-        const rvm__summed *s = &summed_of(e, x, k)->of;
+static void pass_by_one(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef memory, LLVMValueRef k) {
+    for (uint32_t n = 0; n < x->to.c; n++) {
+        const rvm__summed *s = &summed_of(e, x, n)->of;
         if (is_shared(e, s->array)) continue;
-        const passing p = {.s = s, .step = step, .held = memory};
-        LLVMValueRef n = rvm__elements(e, s->array);
+        const passing p = {.s = s, .step = step, .memory = memory, .k = k};
+        LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), rvm__build_int(e->k, VALUES), "");
         pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
-        memory = LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, memory, &n, 1, "");
+        memory = LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, memory, &all, 1, "");
     }
 }
 
@@ -206,9 +273,11 @@ static bool pass_by_all(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
     return true;
 }
 
-/* What the arrays held stands one behind the other, as a local array. */
-static void pass_in_instance(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
-    LLVMValueRef at = memory_of(e, x, sizeof(void *)), n = elements_of_all(e, x);
+/* What is kept of the arrays stands one behind the other, as a local array. k: NULL where several threads run instances of
+ * the block, and keep them apart. */
+static void pass_in_instance(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef k) {
+    LLVMValueRef at = memory_of(e, x, sizeof(void *)), values = rvm__build_int(e->k, VALUES);
+    LLVMValueRef n = LLVMBuildMul(e->k->b, elements_of_all(e, x), values, "");
     LLVMValueRef args[3] = {e->frame.machine, n, rvm__build_int(e->k, 0)};
     if (step == RVM__ASIDE_BEGIN) {
         LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", e->k->ptr, 3, args);
@@ -216,7 +285,7 @@ static void pass_in_instance(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_
         rvm__put_at(e, rvm__member(e, p, RVM__ARRAY_HEADER), at);
     }
     LLVMValueRef memory = rvm__get(e, e->k->ptr, at);
-    if (!e->nested || !pass_by_all(e, x, step, memory)) pass_by_one(e, x, step, memory);
+    if (k || !e->nested || !pass_by_all(e, x, step, memory)) pass_by_one(e, x, step, memory, k);
     if (step == RVM__ASIDE_END) rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
 }
 
@@ -229,7 +298,156 @@ void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x) {
     rvm__exit_if(e, LLVMBuildNot(e->k->b, good, ""));
 }
 
+/* Whether the machine keeps what is set aside. */
+static bool is_in_machine(const rvm__emit *e) {
+    return !e->vectorised && !e->u->w->standalone;
+}
+
+/* Whether single instances have sums of their own. */
+static bool keeps_apart(const rvm__emit *e, const rvm__xinsn *x) {
+    return count_of(e, x) && !e->k->fast;
+}
+
+static LLVMValueRef number_of(rvm__emit *e, const rvm__xinsn *x) {
+    return LLVMBuildSub(e->k->b, rvm__slot_value(e, x->to.i), rvm__slot_value(e, x->to.lo), "");
+}
+
+static const rvm_insn *insn_of(const rvm__emit *e, const rvm__xinsn *x) {
+    return &e->f->code[x - e->code->x];
+}
+
+/* The block's end by which it is entered in this direction. */
+static bool goes_in_lanes(rvm__emit *e, const rvm__xinsn *x) {
+    const uint32_t here = (uint32_t)(x - e->code->x), other = insn_of(e, x)->target;
+    return rvm__goes_in_lanes(e, (e->control.context->dir > 0) == (here < other) ? here : other);
+}
+
+/* An i1 of a block that goes in lanes: they are open. */
+static LLVMValueRef state_of(rvm__emit *e, const rvm__xinsn *x) {
+    const uint32_t pc = rvm__lower_end(e->f, (uint32_t)(x - e->code->x));
+    if (!e->block.opened) e->block.opened = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->block.opened);
+    if (!e->block.opened) return LLVMGetUndef(e->k->ptr);
+    if (e->block.opened[pc]) return e->block.opened[pc];
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    LLVMValueRef state = e->block.opened[pc] = rvm__local(e, e->k->i1, "open");
+    rvm__at(e, e->frame.entry); /* the function may have been entered behind the block's begin */
+    rvm__put_at(e, LLVMConstInt(e->k->i1, !e->block.chunk, false), state);
+    rvm__at(e, here);
+    return state;
+}
+
+static void set_state(rvm__emit *e, const rvm__xinsn *x, bool open) {
+    rvm__put_at(e, LLVMConstInt(e->k->i1, open, false), state_of(e, x));
+}
+
+/* Behind which what follows is done only if that is so; to be ended by rejoin(). */
+static LLVMBasicBlockRef only_if(rvm__emit *e, const rvm__xinsn *x, bool open) {
+    LLVMBasicBlockRef then = rvm__block(e, "then"), on = rvm__block(e, "on");
+    LLVMValueRef is = rvm__get(e, e->k->i1, state_of(e, x));
+    LLVMBuildCondBr(e->k->b, is, open ? then : on, open ? on : then);
+    rvm__at(e, then);
+    return on;
+}
+
+static void rejoin(rvm__emit *e, LLVMBasicBlockRef on) {
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, on);
+}
+
+/* Of a chunk the machine may not know yet, and may have no memory for it. */
+static void open_all(rvm__emit *e, const rvm__xinsn *x) {
+    LLVMValueRef k = number_of(e, x), whole, list = list_of(e, x, &whole);
+    if (!e->block.chunk) {
+        call_machine(e, x, RVM__ASIDE_OPEN, k);
+        return;
+    }
+    LLVMValueRef args[4] = {e->frame.machine, list, rvm__build_int(e->k, count_of(e, x)), k};
+    LLVMValueRef good = rvm__call_runtime(e, "rvm__native_aside_open", e->k->i1, 4, args);
+    rvm__native_site site = rvm__site_here(e);
+    site.pc = e->block.chunk + (uint32_t)e->control.context->dir;
+    rvm__exit_at(e, LLVMBuildNot(e->k->b, good, ""), site, 0);
+}
+
+void rvm__aside_single(rvm__emit *e, const rvm__xinsn *x, bool anew) {
+    if (!is_in_machine(e) || !keeps_apart(e, x)) return;
+    if (!goes_in_lanes(e, x)) {
+        if (anew) open_all(e, x);
+        return;
+    }
+    LLVMBasicBlockRef on = only_if(e, x, false);
+    open_all(e, x);
+    set_state(e, x, true);
+    rejoin(e, on);
+}
+
+void rvm__aside_group(rvm__emit *e, const rvm__xinsn *x) {
+    if (!is_in_machine(e) || !keeps_apart(e, x)) return;
+    LLVMBasicBlockRef on = only_if(e, x, true);
+    call_machine(e, x, RVM__ASIDE_CLOSE, NULL);
+    set_state(e, x, false);
+    rejoin(e, on);
+}
+
+/* Each instance of a block that goes in lanes may have been the last of a group that ran as one. */
+static LLVMBasicBlockRef only_if_single(rvm__emit *e, const rvm__xinsn *x) {
+    return goes_in_lanes(e, x) ? only_if(e, x, true) : NULL;
+}
+
+static void turn_by_itself(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMBasicBlockRef same = rvm__block(e, "same"), other = rvm__block(e, "group"), on = rvm__block(e, "on");
+    LLVMValueRef crossed = LLVMBuildXor(b, k, next, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, crossed, rvm__build_int(e->k, PARTS), ""), same, other);
+    rvm__at(e, same);
+    rvm__pass_aside(e, x, RVM__ASIDE_SAVE);
+    LLVMBuildBr(b, on);
+    rvm__at(e, other);
+    rvm__pass_aside(e, x, RVM__ASIDE_GROUP);
+    rejoin(e, on);
+}
+
+void rvm__aside_next(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    if (!keeps_apart(e, x)) return;
+    if (!is_in_machine(e)) {
+        turn_by_itself(e, x, k, next);
+        return;
+    }
+    LLVMBasicBlockRef on = only_if_single(e, x);
+    call_to_turn(e, x, k, next);
+    if (on) rejoin(e, on);
+}
+
+void rvm__aside_next_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    if (!x->to.c) return;
+    if (is_in_machine(e))
+        call_to_turn(e, x, k, next);
+    else
+        rvm__pass_aside(e, x, RVM__ASIDE_CHUNK);
+}
+
+void rvm__aside_begin_chunk(rvm__emit *e, const rvm__xinsn *x) {
+    if (keeps_apart(e, x)) write_all(e, x);
+}
+
+void rvm__aside_hand(rvm__emit *e, const rvm__xinsn *x) {
+    if (!keeps_apart(e, x)) return;
+    LLVMBasicBlockRef on = only_if_single(e, x);
+    LLVMValueRef whole, args[3] = {e->frame.machine, list_of(e, x, &whole), rvm__build_int(e->k, count_of(e, x))};
+    rvm__call_runtime(e, "rvm__native_aside_hand", e->k->nothing, 3, args);
+    if (on) rejoin(e, on);
+}
+
 void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step) {
     if (!x->to.c) return;
-    (e->vectorised ? pass_in_instance : e->u->w->standalone ? pass_itself : call_machine)(e, x, (enum rvm__aside_step)step);
+    if (!is_in_machine(e)) {
+        LLVMValueRef k = e->k->fast ? NULL : number_of(e, x);
+        (e->vectorised ? pass_in_instance : pass_itself)(e, x, (enum rvm__aside_step)step, k);
+        return;
+    }
+    call_machine(e, x, (enum rvm__aside_step)step, NULL);
+    if (step == RVM__ASIDE_BEGIN && keeps_apart(e, x) && goes_in_lanes(e, x)) set_state(e, x, false);
+}
+
+void rvm__pass_aside_by_chunks(rvm__emit *e, const rvm__xinsn *x, int step) {
+    if (x->to.c) pass_in_instance(e, x, (enum rvm__aside_step)step, NULL);
 }

@@ -56,12 +56,14 @@ static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, k, e->block.last, ""), ended, again);
     rvm__at(e, again);
     rvm__pass_sums(e, x, k, next);
+    rvm__aside_next(e, x, k, next);
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
     rvm__to_instance(e, in->target, RVM__TURNS);
     rvm__at(e, ended);
     e->count.walked = walked;
     rvm__hand_sums(e, x, k);
+    rvm__aside_hand(e, x);
     rvm__charge(e, 1);
     LLVMBuildBr(b, e->frame.done);
 }

@@ -25,8 +25,21 @@ LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLV
 
 /* ---- aside.c: elements that instances add into, of the block that x enters or leaves ---- */
 void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x); /* before anything of it is done; a side exit where there is none */
-void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step); /* enum rvm__aside_step */
-void rvm__aside_free_all(rvm__emit *e);                            /* standalone, at an early end */
+/* The block is entered, or left: enum rvm__aside_step. */
+void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step);
+/* Likewise, and between chunks, where several threads of a device run its instances and keep these apart. */
+void rvm__pass_aside_by_chunks(rvm__emit *e, const rvm__xinsn *x, int step);
+/* The instance whose index stands in the register is to run by itself; anew: the block, or what goes on with it here, begins.
+ * Or with others of its group as one. */
+void rvm__aside_single(rvm__emit *e, const rvm__xinsn *x, bool anew);
+void rvm__aside_group(rvm__emit *e, const rvm__xinsn *x);
+/* Instance k has run, by number, and the next one is to: of the same chunk, or of another one. */
+void rvm__aside_next(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
+void rvm__aside_next_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
+/* The function of a chunk begins, and has run all instances. */
+void rvm__aside_begin_chunk(rvm__emit *e, const rvm__xinsn *x);
+void rvm__aside_hand(rvm__emit *e, const rvm__xinsn *x);
+void rvm__aside_free_all(rvm__emit *e); /* standalone, at an early end */
 
 /* ---- chunk.c ---- */
 /* Where the block at e->control.pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes

@@ -123,6 +123,7 @@ void rvm__enter_chunk(rvm__emit *e) {
     LLVMValueRef first = LLVMGetParam(e->function, AT_FIRST), lo = rvm__slot_value(e, x->to.lo);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, lo, first, ""));
     rvm__begin_sums(e, x);
+    rvm__aside_begin_chunk(e, x);
     rvm__to_instance(e, e->block.chunk, RVM__ENTERS);
 }
 

@@ -92,7 +92,8 @@ void rvm__charge(rvm__emit *e, uint32_t extra) {
     rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->count.charged);
 }
 
-void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
+/* block: the end of one by which it is entered, before whose next instance that is; NULL: none. */
+static void emit_safepoint(rvm__emit *e, uint32_t pc, const rvm__xinsn *block) {
     rvm__build *k = e->k;
     if (e->u->w->standalone) return;
     if (e->vectorised) {
@@ -104,6 +105,7 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     LLVMValueRef charged = rvm__get(e, k->i64, e->count.charged);
     rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), poll, on));
     rvm__at(e, poll);
+    if (block) rvm__aside_single(e, block, false); /* the interpreter may have to go on with it */
     rvm__put_at(e, charged, rvm__member(e, e->frame.native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
     LLVMValueRef ended = rvm__call_to_poll(e, "rvm__native_safepoint", k->i32, 2, args);
@@ -112,6 +114,14 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     rvm__exit_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
+}
+
+void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
+    emit_safepoint(e, pc, NULL);
+}
+
+void rvm__safepoint_of_block(rvm__emit *e, uint32_t pc) {
+    emit_safepoint(e, pc + (uint32_t)e->control.context->dir, &e->code->x[pc]);
 }
 
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back) {

@@ -165,6 +165,7 @@ typedef struct rvm__block_ir {
     LLVMValueRef *added;            /* by register: the element that it is, or NULL; or NULL */
     LLVMValueRef *instances[2];     /* by pc of a block's end: that function, or NULL; or NULL; of nested ones, too */
     LLVMValueRef *asides;           /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
+    LLVMValueRef *opened;           /* likewise: whether single instances have sums of their own now */
     struct rvm__first_block *first; /* by parameter (fresh.c), or NULL */
     LLVMValueRef *asked;            /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
@@ -345,6 +346,8 @@ void rvm__walked(rvm__emit *e); /* the instruction being walked, which is to be 
 void rvm__charge(rvm__emit *e, uint32_t extra);
 /* Before instruction pc of the context. */
 void rvm__emit_safepoint(rvm__emit *e, uint32_t pc);
+/* Before an instance of a block that goes in lanes, which is entered by its end at pc. */
+void rvm__safepoint_of_block(rvm__emit *e, uint32_t pc);
 /* Control passes to where a jump lands past pc; back: in a loop, where it polls first. */
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
 

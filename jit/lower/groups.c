@@ -257,6 +257,7 @@ static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLV
     if (!rvm__declare_instance(g->o, pc)) return false;
     say_how(g, s, g->o->function);
     if (g->order) ask_for_order(g, pc, single);
+    rvm__aside_group(e, x);
     look_ahead(g, s);
     LLVMBasicBlockRef done = rvm__block(e, "group.done"), adrift = rvm__block(e, "adrift");
     LLVMValueRef choice = LLVMBuildSwitch(k->b, call_group(g, s, out), single, 2);
@@ -264,6 +265,7 @@ static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLV
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
     rvm__build_mostly(e->k, choice, 3, 1); /* done */
     rvm__at(e, adrift);
+    rvm__aside_single(e, x, false);
     end_adrift(e, pc, single);
     rvm__at(e, done);
     count(g, s, out, cost);
@@ -358,6 +360,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     }
     e->block.conflicts = NULL;
     rvm__at(e, single);
+    rvm__aside_single(e, g->o->x, false);
     rvm__fresh_begin(e, pc);
     rvm__jump(e, e->control.context, pc, false);
     rvm__at(e, here);
@@ -378,12 +381,13 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, rvm__arrival how) {
     const bool polls = how == RVM__RESUMES || how == RVM__TURNS, anew = how == RVM__ENTERS || how == RVM__RESUMES;
     if (!rvm__goes_in_lanes(e, pc)) {
         if (how == RVM__ENTERS) note_single(e, pc);
+        if (anew) rvm__aside_single(e, &e->code->x[pc], true);
         rvm__fresh_begin(e, pc);
         rvm__jump(e, c, pc, polls);
         return;
     }
     if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
-    if (polls) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
+    if (polls) rvm__safepoint_of_block(e, pc);
     if (!e->block.asked && !(e->block.asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->block.asked))) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     if (!c->start[pc]) c->start[pc] = start_block(e, pc);

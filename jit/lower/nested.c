@@ -116,15 +116,15 @@ static void run_chunks(rvm__emit *e, const rvm__instance *o, LLVMValueRef lo, LL
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef size = rvm__build_int(e->k, RVM__CHUNK), one = rvm__build_int(e->k, 1);
     LLVMValueRef chunks = LLVMBuildUDiv(b, LLVMBuildAdd(b, count, LLVMBuildSub(b, size, one, ""), ""), size, "");
-    rvm__pass_aside(e, o->x, RVM__ASIDE_BEGIN);
+    rvm__pass_aside_by_chunks(e, o->x, RVM__ASIDE_BEGIN);
     const rvm__each l = rvm__each_begin(e, chunks);
     LLVMValueRef down = LLVMBuildSub(b, LLVMBuildSub(b, chunks, one, ""), l.i, "");
     LLVMValueRef before = LLVMBuildMul(b, rvm__is_ascending(e, o->x) ? l.i : down, size, "");
     LLVMValueRef left = LLVMBuildSub(b, count, before, ""), whole = LLVMBuildICmp(b, LLVMIntUGT, left, size, "");
     run(e, o, LLVMBuildAdd(b, lo, before, ""), LLVMBuildSelect(b, whole, size, left, ""));
-    rvm__pass_aside(e, o->x, RVM__ASIDE_TURN);
+    rvm__pass_aside_by_chunks(e, o->x, RVM__ASIDE_CHUNK);
     rvm__each_end(e, &l);
-    rvm__pass_aside(e, o->x, RVM__ASIDE_END);
+    rvm__pass_aside_by_chunks(e, o->x, RVM__ASIDE_END);
 }
 
 bool rvm__nest(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {

@@ -1,7 +1,6 @@
 /* sums.c: registers that instances of a block add into: a partial sum for each instance modulo eight, put together at the
  * end of a chunk, as vm/interp/blocks.c has it. */
 #include "emit.h"
-#include "aside.h"
 #include "blocks.h"
 #include "instruction.h"
 #include "walk.h"
@@ -219,10 +218,11 @@ void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValue
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, crossed, rvm__build_int(e->k, CHUNK), ""), same, other);
     rvm__at(e, same);
     rvm__pass_sums(e, x, k, next);
+    rvm__aside_next(e, x, k, next);
     LLVMBuildBr(b, on);
     rvm__at(e, other);
     rvm__end_sums(e, x, k, next);
-    rvm__pass_aside(e, x, RVM__ASIDE_TURN);
+    rvm__aside_next_chunk(e, x, k, next);
     LLVMBuildBr(b, on);
     rvm__at(e, on);
 }

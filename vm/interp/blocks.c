@@ -4,7 +4,8 @@
  * instance runs, the register itself holds the partial sum of that instance, so that its instructions need not know. A
  * shadow that instances add into lies likewise beside the same slots.
  *
- * Elements that they add into at indices that do not depend on the instance are set aside (aside.h), chunk by chunk.
+ * Elements that they add into at indices that do not depend on the instance are set aside (aside.h), from instance to
+ * instance.
  *
  * In runs that restore every bit, the end of a chunk records what was held before and the partial sums; a chunk that is
  * taken back begins with these and ends with -0 in all of them, so that nothing is added then.
@@ -335,20 +336,22 @@ static bool find_aside(const rvm_machine *m, const rvm__xinsn *x, uint32_t k, un
     return true;
 }
 
-static void pass_elements(rvm_machine *m, const rvm__xinsn *x, enum rvm__aside_step step) {
+/* next: the number of the instance that runs then. */
+static void pass_elements(rvm_machine *m, const rvm__xinsn *x, enum rvm__aside_step step, uint64_t next) {
     size_t at = 0;
     rvm__aside one;
     for (uint32_t k = 0; k < 2u * x->to.c; k++)
         if (find_aside(m, x, k, rvm__aside_how(m), &one)) rvm__aside_pass(m, &one, step, &at);
+    if (rvm__aside_passed(m, step, next)) pass_elements(m, x, RVM__ASIDE_LOAD, next);
     if (step == RVM__ASIDE_END) rvm__aside_leave(m);
 }
 
-static bool reserve_elements(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
-    size_t n = 0;
+static bool reserve_elements(rvm_machine *m, const rvm__xinsn *x, unsigned mask, size_t *n) {
     rvm__aside one;
+    *n = 0;
     for (uint32_t k = 0; k < 2u * x->to.c; k++)
-        if (find_aside(m, x, k, mask, &one) && __builtin_add_overflow(n, one.n, &n)) return false;
-    return rvm__aside_reserve(m, n);
+        if (find_aside(m, x, k, mask, &one) && __builtin_add_overflow(*n, one.n, n)) return false;
+    return rvm__aside_reserve(m, *n);
 }
 
 static rvm_status open_registers(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
@@ -367,11 +370,14 @@ static rvm_status open_registers(rvm_machine *m, const rvm__xinsn *x, unsigned m
 }
 
 rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
-    if (x->to.c && !reserve_elements(m, x, mask)) return RVM_ERR_MEMORY;
+    size_t n = 0;
+    if (x->to.c && !reserve_elements(m, x, mask, &n)) return RVM_ERR_MEMORY;
     const rvm_status status = open_registers(m, x, mask);
     if (status || !x->to.c) return status;
-    rvm__aside_enter(m, mask);
-    pass_elements(m, x, RVM__ASIDE_BEGIN);
+    const rvm_value *slots = m->store.slots + m->store.frames[m->store.nframes - 1].slots;
+    rvm__aside_enter(m, mask, n);
+    pass_elements(m, x, RVM__ASIDE_BEGIN, 0);
+    pass_elements(m, x, RVM__ASIDE_OPEN, slots[x->to.i].u - slots[x->to.lo].u);
     return RVM_OK;
 }
 
@@ -441,8 +447,10 @@ static void pass_on(const sharing *s, unsigned mask, uint64_t at, uint64_t next)
 rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves) {
     const sharing s = sharing_at(m, x);
     const uint64_t at = k % PARTS;
+    const enum rvm__aside_step step = leaves ? RVM__ASIDE_END : rvm__aside_turn(k, next);
     if (!leaves && k / CHUNK == next / CHUNK) {
         pass_on(&s, mask, at, next % PARTS);
+        if (x->to.c) pass_elements(m, x, step, next);
         return RVM_OK;
     }
     if (!(x->flags & X_UNCHECKED) && !fits(&s, mask, at)) return RVM_ERR_OVERFLOW;
@@ -450,6 +458,6 @@ rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, u
     const rvm_status status = leaves ? RVM_OK : recall_all(m, x, &s, mask, next, false);
     if (status) return status;
     end_chunk(m, x, &s, mask, at, parts_in(instances_from(&s, x, k)), leaves);
-    if (x->to.c) pass_elements(m, x, leaves ? RVM__ASIDE_END : RVM__ASIDE_TURN);
+    if (x->to.c) pass_elements(m, x, step, next);
     return RVM_OK;
 }

@@ -28,31 +28,6 @@ static int32_t rvm__native_safepoint(rvm_machine *m, rvm__native *n) {
     return n->status != RVM_OK;
 }
 
-/* Elements that a block adds into, as the interpreter has it (vm/interp/blocks.c): all of the arrays that stand there, cut
- * to what lies between their bounds; how many. False: too many. */
-static bool cut_asides(rvm__native_aside *list, uint64_t n, size_t *all) {
-    *all = 0;
-    for (uint64_t k = 0; k < n; k++) {
-        rvm__aside_within(&list[k].of, list[k].lo, list[k].hi);
-        if (__builtin_add_overflow(*all, (size_t)list[k].of.n, all)) return false;
-    }
-    return true;
-}
-
-static bool rvm__native_aside_room(rvm_machine *m, rvm__native_aside *list, uint64_t n) {
-    size_t all;
-    return cut_asides(list, n, &all) && rvm__aside_reserve(m, all);
-}
-
-/* whole: the arrays are to be cut first. */
-static void rvm__native_aside_step(rvm_machine *m, rvm__native_aside *list, uint64_t n, int64_t step, int32_t whole) {
-    size_t at = 0, all;
-    if (whole) cut_asides(list, n, &all);
-    if (step == RVM__ASIDE_BEGIN) rvm__aside_enter(m, SHARED_VALUE);
-    for (uint64_t k = 0; k < n; k++) rvm__aside_pass(m, &list[k].of, (enum rvm__aside_step)step, &at);
-    if (step == RVM__ASIDE_END) rvm__aside_leave(m);
-}
-
 /* As rvm__native_safepoint, from within a group of instances, which has charged so much. If it can, it bails out then, and
  * the single ones that run in its place end; so nothing is taken note of but that. */
 static int32_t rvm__native_safepoint_in_group(rvm_machine *m, uint64_t charged) {
@@ -351,6 +326,9 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_outside),
     SYMBOL(rvm__native_aside_room),
     SYMBOL(rvm__native_aside_step),
+    SYMBOL(rvm__native_aside_turn),
+    SYMBOL(rvm__native_aside_open),
+    SYMBOL(rvm__native_aside_hand),
     SYMBOL(rvm__native_exit),
     SYMBOL(rvm__native_magnitudes),
     SYMBOL(rvm__native_arrays),

@@ -373,6 +373,14 @@ typedef struct rvm__native_symbol {
     const char *name;
     void *address;
 } rvm__native_symbol;
+/* summed_elements.c: the n arrays of a block that is entered, before anything is done; false: out of memory. What comes
+ * next, or from instance k, by number, to the next one; whole: the list is as it was written, else as the former left it. Of
+ * a chunk in a worker: instance `next` is to run by itself; false: out of memory; then that it is done. */
+bool rvm__native_aside_room(rvm_machine *m, rvm__native_aside *list, uint64_t n);
+void rvm__native_aside_step(rvm_machine *m, rvm__native_aside *list, uint64_t n, int64_t step, int32_t whole, uint64_t next);
+void rvm__native_aside_turn(rvm_machine *m, rvm__native_aside *list, uint64_t n, uint64_t k, int32_t whole, uint64_t next);
+bool rvm__native_aside_open(rvm_machine *w, rvm__native_aside *list, uint64_t n, uint64_t next);
+void rvm__native_aside_hand(rvm_machine *w, rvm__native_aside *list, uint64_t n);
 /* lane_log.c: whole entries, behind so many bytes of them; false: no memory, or there are too many. All are put back, the
  * last store first; `log`: those behind what is kept. */
 bool rvm__native_keep_stores(rvm_machine *m, uint64_t kept, const char *log, uint64_t size);
