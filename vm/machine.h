@@ -210,10 +210,11 @@ enum rvm__scratch {
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
     SCRATCH_MADE,
-    SCRATCH_SIZES, /* of sums, rerun.c */
-    SCRATCH_SUMS,  /* of a chunk that is taken back, blocks.c */
-    SCRATCH_LANES, /* what a group of lanes has replaced, native/lane_log.c; */
-    SCRATCH_LATER, /* and what it is to add */
+    SCRATCH_SIZES,  /* of sums, rerun.c */
+    SCRATCH_SUMS,   /* of a chunk that is taken back, blocks.c */
+    SCRATCH_LANES,  /* what a group of lanes has replaced, native/lane_log.c; */
+    SCRATCH_LATER,  /* and what it is to add, */
+    SCRATCH_TOTALS, /* to which elements (lane_sums.c) */
     RVM__SCRATCHES
 };
 

@@ -1,10 +1,10 @@
 /* adjacent.c: additions of a group to elements that stand side by side.
  *
  * What all lanes add to one element is summed across a vector, which takes longer than to compute it. Eight vectors for
- * eight elements side by side are summed together, in three steps that leave a vector of eight sums; where the order counts
- * they are turned, and the lanes added one after the other, to all eight elements. So are four and four. For this the loops
- * that add at an index of theirs are unrolled before, and additions wait for the end of their block: nothing else of the
- * instance touches what it adds to.
+ * eight elements side by side are summed together, in three steps that leave a vector of eight sums. So are four and four.
+ * For this the loops that add at an index of theirs are unrolled before, and additions wait for the end of their block:
+ * nothing else of the instance touches what it adds to. Where the order counts, elements that do not gain chunk by chunk
+ * gain lane by lane.
  */
 #include <string.h>
 
@@ -104,28 +104,18 @@ static LLVMValueRef mix(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned 
     return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, AT_ONCE), "");
 }
 
-/* v[element] of lanes become a vector of sums. Halves are added first where they are registers of their own. */
+/* v[element] of lanes become a vector of sums. Halves are added first, as the tree has it where order counts, or where they
+ * are registers of their own. */
 static LLVMValueRef summed(rvm__group *g, LLVMValueRef *v) {
     unsigned done = 0;
     for (unsigned step = 1; step < AT_ONCE; step *= 2) {
-        const unsigned run = g->k->target->width == AT_ONCE ? step : HALF / step;
+        const unsigned run = g->k->target->width == AT_ONCE && !g->ordered ? step : HALF / step;
         done |= run;
         for (unsigned k = 0; k < AT_ONCE; k++)
             if (!(k & done))
                 v[k] = LLVMBuildFAdd(g->k->b, mix(g, v[k], v[k + run], run, 0), mix(g, v[k], v[k + run], run, run), "");
     }
     return v[0];
-}
-
-/* v[element] of lanes becomes v[lane] of elements. */
-static void turn(rvm__group *g, LLVMValueRef *v) {
-    for (unsigned run = 1; run < AT_ONCE; run *= 2)
-        for (unsigned k = 0; k < AT_ONCE; k++) {
-            if (k & run) continue;
-            LLVMValueRef x = v[k], y = v[k + run];
-            v[k] = mix(g, x, y, run, 0);
-            v[k + run] = mix(g, x, y, run, run);
-        }
 }
 
 /* Elements of x and y, so many each, from `first` of them on. */
@@ -147,123 +137,15 @@ static void store_run(rvm__group *g, LLVMValueRef to, LLVMValueRef v) {
     LLVMSetAlignment(LLVMBuildStore(g->k->b, v, to), 8);
 }
 
-/* As many as there are lanes, at one place, or half of them at each of two. */
-static LLVMValueRef load_all(rvm__group *g, LLVMValueRef to, LLVMValueRef other) {
-    if (!other) return load_run(g, to, AT_ONCE);
-    LLVMValueRef x = load_run(g, to, HALF), y = load_run(g, other, HALF);
-    return part(g, x, y, 0, AT_ONCE);
-}
-
-static void store_all(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMValueRef v) {
-    store_run(g, to, other ? part(g, v, v, 0, HALF) : v);
-    if (other) store_run(g, other, part(g, v, v, HALF, HALF));
-}
-
-/* Lane by lane to all elements at once; no element stands at both places, since an instance adds to each but once. */
-static void add_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef other, const LLVMValueRef *row) {
-    LLVMValueRef sum = load_all(g, to, other);
-    for (unsigned n = 0; n < AT_ONCE; n++) sum = LLVMBuildFAdd(g->k->b, sum, row[g->ordered > 0 ? n : AT_ONCE - 1 - n], "");
-    store_all(g, to, other, sum);
-}
-
-/* ---- products ---- */
-
-static bool is_product(LLVMValueRef v) {
-    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMFMul;
-}
-
-static bool has_factor(LLVMValueRef v, LLVMValueRef x) {
-    return is_product(v) && (LLVMGetOperand(v, 0) == x || LLVMGetOperand(v, 1) == x);
-}
-
-/* The operand that all have, each a product of it and another, which `others` gets; NULL: there is none. */
-static LLVMValueRef common_factor(const LLVMValueRef *v, unsigned n, LLVMValueRef *others) {
-    for (unsigned k = 0; k < n; k++)
-        if (!is_product(v[k])) return NULL;
-    for (unsigned side = 0; side < 2; side++) {
-        LLVMValueRef factor = LLVMGetOperand(v[0], side);
-        unsigned found = 0;
-        while (found < n) {
-            LLVMValueRef x = LLVMGetOperand(v[found], 0), y = LLVMGetOperand(v[found], 1);
-            if (x != factor && y != factor) break;
-            others[found++] = x == factor ? y : x;
-        }
-        if (found == n) return factor;
-    }
-    return NULL;
-}
-
-/* What one lane has of x, and of y: for half of the elements each. */
-static LLVMValueRef lane_of_halves(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned lane) {
-    LLVMValueRef each[AT_ONCE];
-    for (unsigned n = 0; n < AT_ONCE; n++) each[n] = LLVMConstInt(g->k->i32, lane + n / HALF * AT_ONCE, false);
-    return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, AT_ONCE), "");
-}
-
-/* A lane's elements, twice. x[n] has those of even lanes if n is even, else of odd ones: a pair of neighbours each. */
-static LLVMValueRef twice_by_lane(rvm__group *g, const LLVMValueRef *x, unsigned lane) {
-    LLVMValueRef each[AT_ONCE];
-    for (unsigned n = 0; n < AT_ONCE; n++) {
-        const unsigned element = n % HALF;
-        each[n] = LLVMConstInt(g->k->i32, element / 2 * AT_ONCE + lane / 2 * 2 + element % 2, false);
-    }
-    return LLVMBuildShuffleVector(g->k->b, x[lane % 2], x[HALF - 2 + lane % 2], LLVMConstVector(each, AT_ONCE), "");
-}
-
-/* v[element] of lanes becomes v[lane] of elements, where v's halves are products of the same factors; false: they are not.
- */
-static bool turn_factors(rvm__group *g, LLVMValueRef *v) {
-    LLVMValueRef shared[AT_ONCE], same[AT_ONCE];
-    LLVMValueRef x = common_factor(v, HALF, shared), y = common_factor(v + HALF, HALF, same);
-    if (!x || !y || memcmp(shared, same, HALF * sizeof *shared) != 0) return false;
-    for (unsigned k = 0; k < HALF; k += 2) {
-        same[k] = mix(g, shared[k], shared[k + 1], 1, 0);
-        same[k + 1] = mix(g, shared[k], shared[k + 1], 1, 1);
-    }
-    for (unsigned l = 0; l < AT_ONCE; l++)
-        v[l] = LLVMBuildFMul(g->k->b, twice_by_lane(g, same, l), lane_of_halves(g, x, y, l), "");
-    return true;
-}
-
-/* Likewise of one place, where the factors are those of what waits for another place, too: turned once for both. */
-static bool turn_shared(rvm__group *g, LLVMValueRef *v) {
-    LLVMValueRef shared[AT_ONCE];
-    unsigned places = 0;
-    LLVMValueRef own = common_factor(v, AT_ONCE, shared);
-    for (unsigned k = 0; k < g->nwaiting && own; k++) places += has_factor(g->waiting[k].v, shared[0]);
-    if (places < 2) return false;
-    turn(g, shared);
-    for (unsigned l = 0; l < AT_ONCE; l++)
-        v[l] = LLVMBuildFMul(g->k->b, shared[l], rvm__splat(g, rvm__lane_of(g, own, l)), "");
-    return true;
-}
-
-/* Elements of v by lanes. What two places gain may be products with the same factors, of each place with one of its own:
- * then the former are turned, half as many, rather than the products. */
+/* Elements of v by lanes; half of them at the other place, if there is one. No element stands at both, since an instance
+ * adds to each but once. */
 static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMValueRef *v) {
     LLVMBuilderRef b = g->k->b;
-    if (g->ordered) {
-        if (!(other ? turn_factors(g, v) : turn_shared(g, v))) turn(g, v);
-        add_rows(g, to, other, v);
-        return;
-    }
     LLVMValueRef sums = summed(g, v);
     for (unsigned k = 0; k < (other ? 2 : 1); k++) {
         LLVMValueRef place = k ? other : to, those = other ? part(g, sums, sums, k * HALF, HALF) : sums;
         store_run(g, place, LLVMBuildFAdd(b, load_run(g, place, other ? HALF : AT_ONCE), those, ""));
     }
-}
-
-/* Two side by side, in the order of instances. */
-static void add_pair(rvm__group *g, LLVMValueRef to, const LLVMValueRef *v) {
-    LLVMBuilderRef b = g->k->b;
-    LLVMValueRef sum = load_run(g, to, PAIR);
-    for (unsigned n = 0; n < AT_ONCE; n++) {
-        const unsigned l = g->ordered > 0 ? n : AT_ONCE - 1 - n;
-        LLVMValueRef each[PAIR] = {LLVMConstInt(g->k->i32, l, false), LLVMConstInt(g->k->i32, AT_ONCE + l, false)};
-        sum = LLVMBuildFAdd(b, sum, LLVMBuildShuffleVector(b, v[0], v[1], LLVMConstVector(each, PAIR), ""), "");
-    }
-    store_run(g, to, sum);
 }
 
 /* What stands there, to be replaced. */
@@ -287,12 +169,8 @@ static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
 
 static void add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
     LLVMValueRef to = rvm__one(g, LLVMGetOperand(call, 0));
-    if (g->ordered)
-        add_in_order(g, to, v);
-    else {
-        element_kept(g, to);
-        rvm__add_to(g, to, rvm__sum_of(g, v, true), true);
-    }
+    element_kept(g, to);
+    rvm__add_to(g, to, rvm__sum_of(g, v, true), true);
 }
 
 /* ---- what waits ---- */
@@ -304,7 +182,10 @@ static bool wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
 }
 
 void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
-    if (!wait_to_add(g, call, v)) add_at_once(g, call, v);
+    if (g->ordered && !rvm__is_of_summed(g, LLVMGetOperand(call, 0)))
+        add_in_order(g, rvm__one(g, LLVMGetOperand(call, 0)), v);
+    else if (!wait_to_add(g, call, v))
+        add_at_once(g, call, v);
 }
 
 static rvm__affine place_of(const rvm__group *g, unsigned n) {
@@ -337,7 +218,6 @@ static LLVMValueRef take(rvm__group *g, const unsigned *run, unsigned many, LLVM
 }
 
 static void add_four(rvm__group *g, const unsigned *run, four *before) {
-    if (rvm__add_turned(g, run)) return;
     LLVMValueRef to = take(g, run, HALF, before->v + (before->any ? HALF : 0));
     if (before->any) add_eight(g, before->to, to, before->v);
     before->to = to;
@@ -364,15 +244,11 @@ static void add_with(rvm__group *g, unsigned first, four *before) {
         LLVMValueRef v[AT_ONCE];
         some = AT_ONCE;
         while (!are_side_by_side(g, same + k, n - k, some)) some /= 2;
-        if (some == PAIR && !g->ordered) some = 1;
-        if (some == AT_ONCE && rvm__add_turned(g, same + k))
-            some = HALF;
-        else if (some == AT_ONCE)
+        if (some == PAIR) some = 1;
+        if (some == AT_ONCE)
             add_eight(g, take(g, same + k, some, v), NULL, v);
         else if (some == HALF)
             add_four(g, same + k, before);
-        else if (some == PAIR)
-            add_pair(g, take(g, same + k, PAIR, v), v);
         else
             add_waiting(g, same[k]);
         for (unsigned i = k; i < k + some; i++) g->waiting[same[i]].taken = true;
@@ -383,10 +259,6 @@ void rvm__add_what_waits(rvm__group *g) {
     four one = {.any = false};
     for (unsigned k = 0; k < g->nwaiting; k++)
         if (!g->waiting[k].taken) add_with(g, k, &one);
-    for (unsigned k = 0; k < HALF && one.any; k += PAIR)
-        if (g->ordered)
-            add_pair(g, rvm__behind(g, one.to, rvm__number(g, 8 * k)), one.v + k);
-        else
-            add_waiting(g, one.at[k]), add_waiting(g, one.at[k + 1]);
+    for (unsigned k = 0; k < HALF && one.any; k++) add_waiting(g, one.at[k]);
     g->nwaiting = 0;
 }

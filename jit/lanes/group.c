@@ -61,7 +61,23 @@ LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v) {
     return (rvm__width_of(LLVMTypeOf(v)) > 1 ? rows_in_all : rvm__splat)(g, i ? i->one : v);
 }
 
+/* Lane n and the one that many behind it, until one is left. */
+static LLVMValueRef tree_of(rvm__group *g, LLVMValueRef v) {
+    LLVMBuilderRef b = g->k->b;
+    for (unsigned n = g->lanes / 2; n > 0; n /= 2) {
+        LLVMValueRef low[RVM__MOST_GROUP], high[RVM__MOST_GROUP];
+        for (unsigned k = 0; k < n; k++) {
+            low[k] = LLVMConstInt(g->k->i32, k, false);
+            high[k] = LLVMConstInt(g->k->i32, k + n, false);
+        }
+        v = LLVMBuildFAdd(b, LLVMBuildShuffleVector(b, v, v, LLVMConstVector(low, n), ""),
+                          LLVMBuildShuffleVector(b, v, v, LLVMConstVector(high, n), ""), "");
+    }
+    return rvm__lane_of(g, v, 0);
+}
+
 LLVMValueRef rvm__sum_of(rvm__group *g, LLVMValueRef v, bool real) {
+    if (real && g->ordered) return tree_of(g, v);
     LLVMTypeRef t = LLVMTypeOf(v);
     LLVMValueRef args[2] = {LLVMConstReal(g->k->f64, -0.0), v};
     LLVMValueRef sum = real ? rvm__build_overloaded(g->k, "llvm.vector.reduce.fadd", 1, &t, 2, args)

@@ -25,7 +25,6 @@ typedef struct rvm__group_log { /* allocas: entries, their bytes, those that the
     LLVMValueRef bytes, size, kept;
 } rvm__group_log;
 typedef struct rvm__gathered rvm__gathered; /* checks.c */
-typedef struct rvm__turned rvm__turned;     /* turned.c */
 
 typedef struct rvm__group {
     rvm__flow flow;
@@ -48,8 +47,8 @@ typedef struct rvm__group {
     bool turns_long;                 /* the loop that is emitted polls */
     LLVMValueRef mark;
     rvm__group_log log, later; /* what changes have replaced; additions until the group is done (later.c) */
-    int ordered;       /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
-    bool traces;       /* this is the function of order.c */
+    int ordered; /* elements gain in a fixed order: instances from the first lane on, 1, or from the last, -1; 0: in any */
+    bool traces; /* this is the function of order.c */
     LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
     rvm__waiting waiting[RVM__MOST_WAITING];
     unsigned nwaiting;
@@ -57,9 +56,6 @@ typedef struct rvm__group {
     bool asked;            /* whether some does not, since what follows is not kept to be taken back */
     rvm__gathered *gathered;
     uint32_t ngathered, cap_gathered;
-    rvm__turned *turned;
-    uint32_t nturned, cap_turned;
-    uint64_t turned_bytes; /* of the stack */
 } rvm__group;
 
 static inline bool rvm__no_group(rvm__group *g, const char *why) {
@@ -89,7 +85,7 @@ void rvm__bail_group_out(rvm__group *g, LLVMValueRef cond);
 void rvm__bail_out_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask);
 /* 0, 1, .. each times an i64. */
 LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride);
-LLVMValueRef rvm__sum_of(rvm__group *g, LLVMValueRef v, bool real); /* of all lanes, in any order */
+LLVMValueRef rvm__sum_of(rvm__group *g, LLVMValueRef v, bool real); /* of all lanes: by the tree, if order counts */
 /* To what stands there, one number or a vector. */
 void rvm__add_to(rvm__group *g, LLVMValueRef where, LLVMValueRef v, bool real);
 static inline LLVMValueRef rvm__number(const rvm__group *g, uint64_t n) {
@@ -169,7 +165,7 @@ bool rvm__are_parallel(const rvm__affine *x, const rvm__affine *y);
 bool rvm__is_outside(const rvm__flow *w, LLVMValueRef v, uint32_t loop);
 
 /* adjacent.c */
-enum { RVM__FOUR = 4 }; /* elements side by side that are turned together */
+enum { RVM__FOUR = 4 }; /* elements side by side that are summed together */
 /* Loops to be unrolled, of kernels, or of groups; then, of groups, those that are left over from that. False: there are
  * none. */
 enum rvm__unrolled { RVM__OF_KERNELS, RVM__OF_GROUPS, RVM__LEFT_OVER };
@@ -184,13 +180,8 @@ bool rvm__make_ahead(rvm__group *g);
 /* clears.c: local arrays of the instance, whose flow is known, are cleared part by part. */
 void rvm__clear_by_parts(rvm__group *g);
 
-/* turned.c: before control goes into a loop; where its one block begins, when its phis are read; four additions that wait,
- * side by side, in the order of their elements, false: not here; when the group is done. */
-void rvm__turned_enter(rvm__group *g, uint32_t loop, LLVMValueRef mask);
-void rvm__turned_trip(rvm__group *g, uint32_t loop);
-bool rvm__add_turned(rvm__group *g, const unsigned *run);
-void rvm__turned_end(rvm__group *g);
-
+/* Whether the address is of an array that gains chunk by chunk. */
+bool rvm__is_of_summed(const rvm__group *g, LLVMValueRef address);
 /* later.c: finds the additions that are kept until the group is done; false: no other one counts on the order. Keeps one;
  * makes all, when the group is done. */
 bool rvm__later_find(rvm__group *g);

@@ -74,7 +74,6 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
         else
             i->one = LLVMBuildLoad2(g->k->b, t, i->phi, "");
     }
-    rvm__turned_trip(g, g->flow.nodes[n].loop);
     for (; v != end; v = LLVMGetNextInstruction(v)) {
         go_to_line_of(g, v);
         rvm__group_instruction(g, v, mask);
@@ -97,7 +96,6 @@ static LLVMTypeRef mask_type(const rvm__group *g) {
 
 static LLVMValueRef enter_loop(rvm__group *g, rvm__loop *l, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
-    rvm__turned_enter(g, (uint32_t)(l - g->flow.loops), mask);
     l->before = LLVMGetInsertBlock(b);
     l->around = mask;
     l->head = rvm__group_block(g, "loop");
@@ -400,7 +398,6 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     g.to = order;
     if (begin(&g)) emit(&g);
     rvm__gathered_end(&g);
-    rvm__turned_end(&g);
     rvm__flow_end(&g.flow);
     if (g.flow.why) drop(k, order);
     return g.flow.why;
@@ -422,7 +419,6 @@ static bool make(rvm__group *g) {
         if (!g->flow.why) emit(g);
     }
     rvm__gathered_end(g);
-    rvm__turned_end(g);
     rvm__flow_end(&g->flow);
     return !g->flow.why;
 }

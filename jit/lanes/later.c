@@ -18,7 +18,7 @@ typedef struct site {
     LLVMValueRef call, whole; /* NULL: any that no parameter has for itself */
     uint32_t node;
     rvm__affine at;
-    bool kept;
+    bool kept, summed;
 } site;
 
 bool rvm__adds_in_order(const rvm__flow *w, LLVMValueRef v) {
@@ -27,6 +27,14 @@ bool rvm__adds_in_order(const rvm__flow *w, LLVMValueRef v) {
 }
 
 /* ---- which ones ---- */
+
+bool rvm__is_of_summed(const rvm__group *g, LLVMValueRef address) {
+    static const char name[] = RVM__BY_CHUNKS;
+    LLVMValueRef whole = rvm__object_of(address), f = g->flow.function;
+    for (unsigned k = 0; k < LLVMCountParams(f); k++)
+        if (LLVMGetParam(f, k) == whole) return LLVMGetStringAttributeAtIndex(f, k + 1, name, sizeof name - 1) != NULL;
+    return false;
+}
 
 /* Whether not all instances come to the node equally often. */
 static bool is_partly(const rvm__group *g, uint32_t n) {
@@ -95,7 +103,9 @@ static uint32_t find_sites(const rvm__group *g, site *s) {
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b); v; v = LLVMGetNextInstruction(v)) {
             if (!rvm__adds_in_order(&g->flow, v)) continue;
             LLVMValueRef to = LLVMGetOperand(v, 0);
-            if (s) s[count] = (site){v, own_memory(g, to), n, rvm__affine_of(g, to, RVM__NO_LOOP), false};
+            if (s)
+                s[count] =
+                    (site){v, own_memory(g, to), n, rvm__affine_of(g, to, RVM__NO_LOOP), false, rvm__is_of_summed(g, to)};
             count++;
         }
     return count;
@@ -148,6 +158,17 @@ static bool is_used(const rvm__group *g, const site *s, uint32_t count) {
     return used;
 }
 
+/* Whether memory that may be the same gains in two orders. */
+static bool is_mixed(const site *s, uint32_t count) {
+    bool some = false, all = true;
+    for (uint32_t k = 0; k < count; k++) {
+        if (s[k].whole) continue;
+        some |= s[k].summed;
+        all &= s[k].summed;
+    }
+    return some && !all;
+}
+
 bool rvm__later_find(rvm__group *g) {
     const uint32_t n = find_sites(g, NULL);
     uint32_t kept = 0;
@@ -156,7 +177,7 @@ bool rvm__later_find(rvm__group *g) {
     if (!s) return rvm__no_group(g, "out of memory");
     find_sites(g, s);
     choose(g, s, n, (uint8_t *)(s + n + 1));
-    if (is_used(g, s, n)) rvm__no_group(g, "additions to the same element, in an order that counts");
+    if (is_used(g, s, n) || is_mixed(s, n)) rvm__no_group(g, "additions to the same element, in an order that counts");
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < n && s[k].kept; i++)
             if (s[i].whole == s[k].whole) rvm__item_of(&g->flow, s[i].call)->later = true;
@@ -175,6 +196,7 @@ void rvm__add_later(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
     LLVMValueRef tells = LLVMBuildZExt(b, bits, g->k->i64, "");
     if (own) tells = LLVMBuildOr(b, tells, rvm__number(g, RVM__NATIVE_OWN), "");
+    if (rvm__is_of_summed(g, to)) tells = LLVMBuildOr(b, tells, rvm__number(g, RVM__NATIVE_SUMMED), "");
     rvm__keep_entry(g, &g->later, "rvm__native_keep_additions",
                     (LLVMValueRef[]){tells, own ? rvm__addresses(g, to, 0) : rvm__one(g, to), v});
 }

@@ -79,6 +79,12 @@ static bool is_aside(const rvm__emit *e, const rvm__xinsn *x, uint32_t k) {
     return !(summed_of(e, x, k)->how & SHARED_EXACTLY);
 }
 
+bool rvm__is_summed(const rvm__emit *e, const rvm__xinsn *x, uint16_t array) {
+    for (uint32_t k = 0; k < x->to.c; k++)
+        if (summed_of(e, x, k)->of.array == array) return is_aside(e, x, k);
+    return false;
+}
+
 static uint32_t count_of(const rvm__emit *e, const rvm__xinsn *x) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < x->to.c; k++) n += is_aside(e, x, k);

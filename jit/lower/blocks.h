@@ -25,12 +25,13 @@ LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLV
 
 /* ---- aside.c: elements that instances add into, of the block that x enters or leaves ---- */
 void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x); /* before anything of it is done; a side exit where there is none */
+bool rvm__is_summed(const rvm__emit *e, const rvm__xinsn *x, uint16_t array);
 /* The block is entered, or left: enum rvm__aside_step. */
 void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step);
 /* Likewise, and between chunks, where several threads of a device run its instances and keep these apart. */
 void rvm__pass_aside_by_chunks(rvm__emit *e, const rvm__xinsn *x, int step);
-/* The instance whose index stands in the register is to run by itself; anew: the block, or what goes on with it here, begins.
- * Or with others of its group as one. */
+/* The instance whose index stands in the register is to run by itself; anew: the block, or what goes on with it here,
+ * begins. Or with others of its group as one. */
 void rvm__aside_single(rvm__emit *e, const rvm__xinsn *x, bool anew);
 void rvm__aside_group(rvm__emit *e, const rvm__xinsn *x);
 /* Instance k has run, by number, and the next one is to: of the same chunk, or of another one. */
@@ -77,9 +78,10 @@ typedef struct rvm__instance {
     uint8_t *bits;  /* by register, as rvm__block_registers has them */
     uint8_t *array; /* by array: it comes from outside */
     LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
-    bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of, */
-    bool met[RVM__MOST_VECTORISED_ARGS];   /* those of `meets`, */
-    bool far[RVM__MOST_VECTORISED_ARGS];   /* and those that are far (jit/host/far_wanted.h) */
+    bool apart[RVM__MOST_VECTORISED_ARGS];  /* arguments that are arrays which nothing else is part of, */
+    bool met[RVM__MOST_VECTORISED_ARGS];    /* those of `meets`, */
+    bool far[RVM__MOST_VECTORISED_ARGS];    /* and those that are far (jit/host/far_wanted.h) */
+    bool summed[RVM__MOST_VECTORISED_ARGS]; /* and those that gain chunk by chunk */
     const uint8_t *meets; /* of a block within, by array: several of its instances add to an element; NULL: none */
     unsigned n;
     bool nested; /* blocks within it are to be run by several threads */

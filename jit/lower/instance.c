@@ -76,6 +76,7 @@ bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef inde
             o->apart[o->n] = is_alone(o, (uint16_t)k);
             o->met[o->n] = o->meets && o->meets[k];
             o->far[o->n] = is_far(e, k);
+            o->summed[o->n] = rvm__is_summed(e, o->x, (uint16_t)k);
         }
         add(o, rvm__get(e, e->k->ptr, e->frame.array[k].data));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
@@ -109,6 +110,7 @@ static LLVMValueRef declare(rvm__instance *o) {
         if (o->apart[n]) rvm__attribute(k, f, (int)n, "noalias", 0);
         if (o->met[n]) say(o, f, n, RVM__MEETING);
         if (o->far[n]) say(o, f, n, RVM__FAR);
+        if (o->summed[n]) say(o, f, n, RVM__BY_CHUNKS);
     }
     return f;
 }

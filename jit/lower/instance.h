@@ -49,6 +49,8 @@ enum { RVM__MOST_NESTED_SUMS = 8, RVM__NESTED_CHARGED = RVM__MOST_NESTED_SUMS /*
 #define RVM__NESTED_ASIDE "rvm.nested_aside"
 /* On a parameter that is an address: each instance has its own memory there. */
 #define RVM__PRIVATE "rvm-private"
+/* On a parameter that is an address: of an array that instances add into chunk by chunk (docs/semantics.md, section 9). */
+#define RVM__BY_CHUNKS "rvm-by-chunks"
 /* On a parameter that is an address: of an array that near caches need not hold (jit/host/far_wanted.h). */
 #define RVM__FAR "rvm-far"
 /* Of a block within, on a parameter that is an address: several of its instances may add to an element there. */

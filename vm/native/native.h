@@ -75,8 +75,8 @@ enum { RVM__NATIVE_LOG = 1 << 14, RVM__NATIVE_RUN = 1 << 8 };
 
 /* What a group of RVM__NATIVE_LANES is to add when it is done, in entries that are read from their beginnings, in the
  * group's order: a mask of lanes that add; where, one address, or with RVM__NATIVE_OWN in the mask one for each lane; what,
- * by lane. */
-enum { RVM__NATIVE_LANES = 8, RVM__NATIVE_OWN = 1 << RVM__NATIVE_LANES };
+ * by lane. With RVM__NATIVE_SUMMED elements gain chunk by chunk. */
+enum { RVM__NATIVE_LANES = 8, RVM__NATIVE_OWN = 1 << RVM__NATIVE_LANES, RVM__NATIVE_SUMMED = RVM__NATIVE_OWN << 1 };
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
 enum { RVM__NATIVE_LEVEL = 16 }; /* by how many bits a level of exact records is above a number, in one argument */
@@ -385,9 +385,9 @@ void rvm__native_aside_hand(rvm_machine *w, rvm__native_aside *list, uint64_t n)
  * last store first; `log`: those behind what is kept. */
 bool rvm__native_keep_stores(rvm_machine *m, uint64_t kept, const char *log, uint64_t size);
 bool rvm__native_keep_additions(rvm_machine *m, uint64_t kept, const char *log, uint64_t size);
-/* Lane by lane, from the first on, or from the last. */
-void rvm__native_add_kept(rvm_machine *m, uint64_t kept, uint64_t down, const char *log, uint64_t size);
 void rvm__native_put_back(rvm_machine *m, uint64_t kept, uint64_t lanes, const char *log, uint64_t size);
+/* lane_sums.c: where order counts among lanes, from the first on, or from the last. The log is used up. */
+void rvm__native_add_kept(rvm_machine *m, uint64_t kept, uint64_t down, char *log, uint64_t size);
 extern const rvm__native_symbol rvm__native_symbols[];
 extern const size_t rvm__native_nsymbols;
 
