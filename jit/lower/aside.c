@@ -437,10 +437,8 @@ void rvm__aside_begin_chunk(rvm__emit *e, const rvm__xinsn *x) {
 
 void rvm__aside_hand(rvm__emit *e, const rvm__xinsn *x) {
     if (!keeps_apart(e, x)) return;
-    LLVMBasicBlockRef on = only_if_single(e, x);
     LLVMValueRef whole, args[3] = {e->frame.machine, list_of(e, x, &whole), rvm__build_int(e->k, count_of(e, x))};
     rvm__call_runtime(e, "rvm__native_aside_hand", e->k->nothing, 3, args);
-    if (on) rejoin(e, on);
 }
 
 void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step) {
