@@ -105,13 +105,20 @@ static void emit_safepoint(rvm__emit *e, uint32_t pc, const rvm__xinsn *block) {
     LLVMValueRef charged = rvm__get(e, k->i64, e->count.charged);
     rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), poll, on));
     rvm__at(e, poll);
-    if (block) rvm__aside_single(e, block, false); /* the interpreter may have to go on with it */
     rvm__put_at(e, charged, rvm__member(e, e->frame.native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
     LLVMValueRef ended = rvm__call_to_poll(e, "rvm__native_safepoint", k->i32, 2, args);
     rvm__native_site site = rvm__site_here(e);
     site.pc = pc;
-    rvm__exit_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
+    LLVMValueRef ends = LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), "");
+    if (block) {
+        LLVMBasicBlockRef out = rvm__block(e, "out");
+        rvm__unlikely(e, LLVMBuildCondBr(k->b, ends, out, on));
+        rvm__at(e, out);
+        rvm__aside_single(e, block, false); /* the interpreter may go on with it */
+        ends = LLVMConstInt(k->i1, 1, false);
+    }
+    rvm__exit_at(e, ends, site, 0);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
 }
