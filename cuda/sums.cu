@@ -10,6 +10,7 @@
 #define KERNEL extern "C" __global__ void
 #define DEVICE __device__ static
 #define UNROLL _Pragma("unroll 16")
+#define AT_LEAST(threads, ctas) __launch_bounds__(threads, ctas) /* a multiprocessor has room for so many CTAs */
 #endif
 typedef unsigned long long number;
 
@@ -62,62 +63,67 @@ KERNEL rvm_sum_copies(double *to, const char *copies, number stride, number n, n
     if (threadIdx.y == 0 && e < elements) to[e] += part[0][threadIdx.x];
 }
 
-enum { GROUPS = 8, TILE = 512, LANES = 32, AT_ONCE = TILE / LANES };
+enum { GROUPS = 8, TILE = 512, LANES = 32, AT_ONCE = TILE / LANES, TREES = TILE / PARTS, CHUNKS = TILE / CHUNK };
 
-/* Elements to which n instances add, one after the other, upwards or downwards, chunk by chunk: what a chunk adds is summed
- * from -0. Element e has the additions list[from[e]] to
- * list[from[e + 1] - 1] of each instance, in their order; addition s of instance i is log[s * n + i]. A CTA has 8 warps and as many
- * elements: each warp loads what some instances add to its own, as many as there is room for, all at once; then 8 threads
- * add that. With `chunks`, what each chunk adds goes there, [chunk][element], in that order, and no element gains. */
-KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list, const double *log, number n, number up,
-                   unsigned elements, double *chunks) {
-    __shared__ double tile[GROUPS * (TILE + 1)];
-    const unsigned first = blockIdx.x * GROUPS, last = first + GROUPS < elements ? first + GROUPS : elements;
-    const unsigned mine = first + threadIdx.x, warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, loads = first + warp;
-    const bool adds = threadIdx.x < GROUPS && mine < last;
-    const unsigned begin = adds ? from[mine] : 0, terms = adds ? from[mine + 1] - begin : 0;
-    const unsigned row = loads < last ? from[loads] : 0, rows = loads < last ? from[loads + 1] - row : 0;
-    unsigned most = 1;
-    for (unsigned e = first; e < last; e++)
-        if (from[e + 1] - from[e] > most) most = from[e + 1] - from[e];
-    const bool fits = most <= AT_ONCE;
-    const unsigned each = fits ? TILE / most / LANES * LANES : TILE;
-    double sum = adds ? *to[mine] : 0, part = -0.0;
-    unsigned left = up || n % CHUNK == 0 ? CHUNK : (unsigned)(n % CHUNK); /* instances of the chunk */
-    for (number done = 0; done < n; done += each) {
-        const unsigned some = done + each < n ? each : (unsigned)(n - done);
-        for (unsigned s = 0; fits && s < rows; s++) {
-            const double *one = log + list[row + s] * n;
-            double *own = tile + warp * (TILE + 1) + s * each;
-            double loaded[AT_ONCE];
-            UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
-                const unsigned i = k * LANES + lane;
-                loaded[k] = i < some ? one[up ? done + i : n - 1 - done - i] : 0;
-            }
-            UNROLL for (unsigned k = 0; k < AT_ONCE; k++)
-                if (k * LANES + lane < some) own[k * LANES + lane] = loaded[k];
+/* Instances of a group of eight, forward or backward: sums are the same. */
+DEVICE double tree(const double *p) {
+    return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
+}
+
+/* Of 512 instances those that a lane has, from `first` on, so far apart: those that there are, from `begin` on up to `end`;
+ * else -0. */
+DEVICE void load_terms(double *to, const double *first, long long step, int begin, int end) {
+    UNROLL for (int k = 0; k < AT_ONCE; k++)
+        to[k] = begin <= k * LANES && k * LANES < end ? first[k * step] : -0.0;
+}
+
+/* Elements to which n instances add chunk by chunk, upwards or downwards (docs/semantics.md, section 9). Element e has the
+ * additions list[from[e]] to list[from[e + 1] - 1] of each instance, in their order; addition s of instance i is
+ * log[s * n + i]. A CTA has 8 warps and as many elements. Each warp sums, of 512 instances at once, what each of them adds
+ * to its own, then groups of eight, by a tree; 8 threads add these sums group by group, while warps go on. Downwards a chunk
+ * begins with instances that there are not, if it has fewer. With `chunks`, what each chunk adds goes there,
+ * [chunk][element], in the order in which they run, and no element gains. */
+KERNEL AT_LEAST(256, 3) rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list, const double *log,
+                                    number n, number up, unsigned elements, double *chunks) {
+    __shared__ double own[GROUPS][TILE + TREES]; /* a gap behind each group: lanes read from banks of their own */
+    __shared__ double trees[2][GROUPS][TREES + 1];
+    const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, e = blockIdx.x * GROUPS + warp;
+    const unsigned mine = blockIdx.x * GROUPS + threadIdx.x;
+    const unsigned row = e < elements ? from[e] : 0, last = e < elements ? from[e + 1] : 0;
+    const bool adds = threadIdx.x < GROUPS && mine < elements;
+    const number all = (n + CHUNK - 1) / CHUNK * CHUNK;
+    const long long step = up ? LANES : -LANES;
+    double sum = adds ? *to[mine] : 0;
+    unsigned now = 0;
+    for (number done = 0; done < all; done += TILE, now = 1 - now) {
+        const number at = done + lane, lacking = up || done ? 0 : all - n, there = (up ? n : all) - done;
+        const double *first = log + (up ? at : all - 1 - at);
+        const int begin = (int)lacking - (int)lane, end = (int)(there < TILE ? there : TILE) - (int)lane;
+        double sums[AT_ONCE];
+        load_terms(sums, first + list[row] * n, step, begin, row < last ? end : 0);
+        for (unsigned s = row + 1; s < last; s++) {
+            double more[AT_ONCE];
+            load_terms(more, first + list[s] * n, step, begin, end);
+            UNROLL for (unsigned k = 0; k < AT_ONCE; k++) sums[k] += more[k];
         }
-        __syncthreads();
-        const double *own = tile + threadIdx.x * (TILE + 1);
-        for (unsigned i = 0, end; i < some; i = end) {
-            end = i + (left < some - i ? left : some - i);
-            left -= end - i;
-            if (adds && terms == 1 && fits)
-                UNROLL for (unsigned k = i; k < end; k++) part += own[k];
-            else if (adds)
-                for (unsigned k = i; k < end; k++)
-                    for (unsigned s = 0; s < terms; s++)
-                        part += fits ? own[s * each + k] : log[list[begin + s] * n + (up ? done + k : n - 1 - done - k)];
-            if (left) continue;
-            if (adds && chunks) chunks[(done + end - 1) / CHUNK * elements + mine] = part;
-            sum += part;
-            part = -0.0;
-            left = CHUNK;
+        UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
+            const unsigned place = k * LANES + lane;
+            own[warp][place + place / PARTS] = sums[k];
         }
+        __syncwarp();
+        for (unsigned g = lane; g < TREES; g += LANES) trees[now][warp][g] = tree(own[warp] + g * (PARTS + 1));
         __syncthreads();
+        if (!adds) continue;
+        double part[CHUNKS];
+        for (unsigned c = 0; c < CHUNKS; c++) part[c] = -0.0;
+        UNROLL for (unsigned g = 0; g < TREES / CHUNKS; g++)
+            for (unsigned c = 0; c < CHUNKS; c++) part[c] += trees[now][threadIdx.x][c * (TREES / CHUNKS) + g];
+        for (unsigned c = 0; c < CHUNKS; c++) {
+            if (chunks && done + c * CHUNK < all) chunks[(done / CHUNK + c) * elements + mine] = part[c];
+            sum += part[c]; /* behind the last one: -0 */
+        }
     }
-    if (adds && !chunks) *to[mine] = sum + part;
-    if (adds && chunks && left < CHUNK) chunks[(n - 1) / CHUNK * elements + mine] = part;
+    if (adds && !chunks) *to[mine] = sum;
 }
 
 /* ---- additions to elements that depend on the instance ----
@@ -246,7 +252,7 @@ KERNEL rvm_sort_digits(const number *items, const entry *log, const root *roots,
     }
 }
 
-enum { SUMMED_AT_ONCE = 8, TERMS = SUMMED_AT_ONCE * LANES };
+enum { SUMMED_AT_ONCE = 8, TERMS = 1 + SUMMED_AT_ONCE * LANES };
 
 /* What an element has gained: `sum`, and, if it gains chunk by chunk, what the chunk adds. */
 typedef struct gain {
@@ -255,33 +261,67 @@ typedef struct gain {
     bool chunks;
 } gain;
 
-DEVICE void add_terms(gain *g, const double *terms, const unsigned *chunk, unsigned n) {
+DEVICE void add_terms(gain *g, const double *terms, const unsigned *instance, unsigned n) {
     if (!g->chunks)
         UNROLL for (unsigned k = 0; k < n; k++) g->sum += terms[k];
     else
         for (unsigned k = 0; k < n; k++) {
-            if (chunk[k] != g->chunk) {
+            if (instance[k] / CHUNK != g->chunk) {
                 g->sum += g->part;
                 g->part = -0.0;
-                g->chunk = chunk[k];
+                g->chunk = instance[k] / CHUNK;
             }
             g->part += terms[k];
         }
 }
 
-/* Of an entry's instance, of which the log has so many. */
-DEVICE unsigned chunk_of(number item, unsigned width, unsigned instances, unsigned up) {
+/* Of an entry, of so many instances that the log has. */
+DEVICE unsigned instance_of(number item, unsigned width, unsigned instances, unsigned up) {
     const unsigned row = (unsigned)item / width;
-    return (up ? row : instances - 1 - row) / CHUNK;
+    return up ? row : instances - 1 - row;
+}
+
+/* Whether term k is the first of its element and its group; bit k of `firsts`: of its element. */
+DEVICE bool begins_group(const unsigned *instance, unsigned k, number firsts) {
+    return k == 0 || (k <= LANES && firsts >> k & 1) || instance[k] / PARTS != instance[k - 1] / PARTS;
+}
+
+/* A warp has n terms. Where an element's first one of a group stands comes the group's sum, and -0 where its others do; what
+ * an instance adds is summed one by one, in a part of its own. The first group begins with the parts `open`; if the last one
+ * goes on behind these terms, its parts go there, and its sum is -0. Each lane has the groups that begin in its share. */
+DEVICE void sum_groups(double *terms, const unsigned *instance, unsigned n, number firsts, double *open, bool goes_on,
+                       unsigned lane) {
+    const unsigned each = (n + LANES - 1) / LANES | 1; /* odd: lanes read from banks of their own */
+    const unsigned end = (lane + 1) * each < n ? (lane + 1) * each : n;
+    unsigned k = lane * each;
+    while (k < end && !begins_group(instance, k, firsts)) k++;
+    const bool any = k < end;
+    double part[PARTS];
+    UNROLL for (unsigned j = 0; j < PARTS; j++) part[j] = k == 0 ? open[j] : -0.0;
+    __syncwarp();
+    for (unsigned group = k; any && k < n;) {
+        const double term = terms[k];
+        UNROLL for (unsigned j = 0; j < PARTS; j++) part[j] += instance[k] % PARTS == j ? term : -0.0;
+        terms[k++] = -0.0;
+        if (k < n && !begins_group(instance, k, firsts)) continue;
+        const bool stays = k == n && goes_on;
+        if (!stays) terms[group] = tree(part);
+        for (unsigned j = 0; j < PARTS && stays; j++) open[j] = part[j];
+        if (k >= end) break;
+        UNROLL for (unsigned j = 0; j < PARTS; j++) part[j] = -0.0;
+        group = k;
+    }
+    __syncwarp();
 }
 
 /* Elements gain the terms of n items that are sorted, in their order; those numbered up to `summed` chunk by chunk. A warp
  * has 32 items: each element of which the first item is among these is summed by one of its threads, the last of them with
- * all items that follow, which the warp loads: 32 at first, then more at once. */
+ * all items that follow, which the warp loads: 32 at first, then more at once. Before them stands the group that was open.
+ */
 KERNEL rvm_sum_items(const number *items, number n, const entry *log, unsigned width, unsigned instances, unsigned up,
                      number summed) {
-    __shared__ double terms[WARPS][TERMS];
-    __shared__ unsigned chunks[WARPS][TERMS];
+    __shared__ double terms[WARPS][TERMS], parts[WARPS][PARTS];
+    __shared__ unsigned numbers[WARPS][TERMS];
     const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const number begin = ((number)blockIdx.x * WARPS + warp) * LANES, at = begin + lane;
     const number item = at < n ? items[at] : NONE, e = item >> 32;
@@ -289,39 +329,49 @@ KERNEL rvm_sum_items(const number *items, number n, const entry *log, unsigned w
     const unsigned all = __ballot_sync(~0u, first), there = begin + LANES < n ? LANES : (unsigned)(n - begin);
     if (begin >= n || !all) return;
     const unsigned later = lane + 1 < LANES ? all & ~0u << (lane + 1) : 0, last = 31 - __clz(all);
-    double *own = terms[warp], *to = 0;
-    unsigned *of = chunks[warp];
+    const unsigned some = __ballot_sync(~0u, e < summed), apart = all | ~some; /* apart: where another group begins */
+    const number followed = __shfl_sync(~0u, e, last, LANES);
+    double *own = terms[warp], *open = parts[warp], *to = 0;
+    unsigned *of = numbers[warp];
     gain g = {0, -0.0, ~0u, e < summed};
+    bool more = begin + LANES < n && items[begin + LANES] >> 32 == followed;
+    own[1 + lane] = -0.0;
+    of[1 + lane] = ~0u;
+    if (lane == 0) own[0] = -0.0, of[0] = ~0u;
+    if (lane < PARTS) open[lane] = -0.0;
     if (at < n && all & ((2u << lane) - 1)) {
-        own[lane] = log[item & ~0u].term;
-        if (summed) of[lane] = chunk_of(item, width, instances, up);
+        own[1 + lane] = log[item & ~0u].term;
+        if (summed) of[1 + lane] = instance_of(item, width, instances, up);
         if (first) to = (double *)log[item & ~0u].address;
     }
     __syncwarp();
+    if (some) sum_groups(own, of, there + 1, (number)apart << 1, open, more && followed < summed, lane);
     if (first) {
         g.sum = *to;
-        add_terms(&g, own + lane, of + lane, (later ? (unsigned)__ffs((int)later) - 1 : there) - lane);
+        add_terms(&g, own + 1 + lane, of + 1 + lane, (later ? (unsigned)__ffs((int)later) - 1 : there) - lane);
     }
-    const number followed = __shfl_sync(~0u, e, last, LANES);
-    bool more = begin + LANES < n && items[begin + LANES] >> 32 == followed;
+    unsigned filled = there;
     for (number k = begin + LANES, rows = 1; more; k += rows * LANES, rows = SUMMED_AT_ONCE) {
         number next[SUMMED_AT_ONCE];
-        unsigned some = 0;
+        const unsigned before = of[filled];
+        filled = 0;
         UNROLL for (unsigned j = 0; j < SUMMED_AT_ONCE; j++) {
             const number i = k + j * LANES + lane;
             next[j] = j < rows && i < n ? items[i] : NONE;
         }
         __syncwarp();
+        if (lane == 0) own[0] = -0.0, of[0] = before;
         UNROLL for (unsigned j = 0; j < SUMMED_AT_ONCE; j++) {
             const bool follows = next[j] != NONE && next[j] >> 32 == followed;
-            some += __popc(__ballot_sync(~0u, follows));
+            filled += __popc(__ballot_sync(~0u, follows));
             if (!follows) continue;
-            own[j * LANES + lane] = log[next[j] & ~0u].term;
-            if (summed) of[j * LANES + lane] = chunk_of(next[j], width, instances, up);
+            own[1 + j * LANES + lane] = log[next[j] & ~0u].term;
+            if (summed) of[1 + j * LANES + lane] = instance_of(next[j], width, instances, up);
         }
+        more = filled == rows * LANES;
         __syncwarp();
-        if (lane == last) add_terms(&g, own, of, some);
-        more = some == rows * LANES;
+        if (followed < summed) sum_groups(own, of, filled + 1, 0, open, more, lane);
+        if (lane == last) add_terms(&g, own, of, filled + 1);
     }
     if (first) *to = g.chunks ? g.sum + g.part : g.sum;
 }

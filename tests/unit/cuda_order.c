@@ -18,15 +18,23 @@
     "        two[0] -= y[i]\n" more "    end\n"                                                                             \
     "end\n"
 static const char sums[] = SUMS("sums", "") SUMS("pieces", LASTING("q[i] += 1\n"));
-/* Of `one` indices depend on the instance; to `some` not all instances add. */
-static const char entered[] = "fn entered(one: real[m], some: real[m], k: i64[n], x: real[n], hi: i64)\n"
-                              "    parallel i in 5..hi\n"
-                              "        one[k[i]] += x[i]\n"
-                              "        if x[i] > 0\n"
-                              "            some[1] += x[i]\n"
-                              "        end\n"
-                              "    end\n"
-                              "end\n";
+/* Of `one` indices depend on the instance; to the others not all instances add, or twice. */
+static const char entered[] =
+    "fn entered(one: real[m], some: real[m], few: real[m], k: i64[n], x: real[n], y: real[n], hi: i64)\n"
+    "    parallel i in 5..hi\n"
+    "        one[k[i]] += x[i]\n"
+    "        if x[i] > 0\n"
+    "            some[1] += x[i]\n"
+    "            some[2] += x[i]\n"
+    "        end\n"
+    "        if y[i] > 0\n"
+    "            some[2] -= y[i]\n"
+    "        end\n"
+    "        if k[i] == 1\n"
+    "            few[0] += x[i]\n"
+    "        end\n"
+    "    end\n"
+    "end\n";
 static const char within[] = "fn within(s: real, g: real[m], own: real[n], x: real[n], w: real[m], to: i64, hi: i64)\n"
                              "    parallel i in 5..hi\n"
                              "        compute\n"
@@ -88,14 +96,21 @@ static double one_by_one(double was, const terms *t) {
     return was;
 }
 
+static double own_sum(const terms *t, uint64_t i) {
+    double own = -0.0;
+    for (unsigned a = 0; a < t->each; a++)
+        if (!isnan(t->v[a][i])) own += t->v[a][i];
+    return own;
+}
+
 static double by_chunks(double was, const terms *t) {
-    double part = -0.0;
+    double part = -0.0, p[8] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0};
     for (uint64_t k = 0; k < t->n; k++) {
+        if (k && instance(t, k) / 8 != instance(t, k - 1) / 8) part += sum_parts(p);
         if (k && begins_chunk(t, k)) was += part, part = -0.0;
-        for (unsigned a = 0; a < t->each; a++)
-            if (!isnan(t->v[a][instance(t, k)])) part += t->v[a][instance(t, k)];
+        p[instance(t, k) % 8] = own_sum(t, instance(t, k));
     }
-    return was + part;
+    return was + (part + sum_parts(p));
 }
 
 static double sum_pairwise(double v[32]) {
@@ -308,20 +323,46 @@ Test(cuda_order, in_pieces) {
 
 /* ---- additions that are kept with their elements ---- */
 
+/* Only the instances for which it says so add that. */
+static void leave(double *v, const terms *t, bool (*adds)(int)) {
+    for (int k = 0; k < (int)t->n; k++)
+        if (!adds(k)) v[k] = NAN;
+}
+
+static int element;
+static bool finds_element(int k) {
+    return at[LO + k] == element;
+}
+static bool has_x(int k) {
+    return x[LO + k] > 0;
+}
+static bool has_y(int k) {
+    return y[LO + k] > 0;
+}
+
 static void try_entered(fixture *f, const setup *s, int n, bool up) {
-    double one[3] = {.1, .2, .3}, some[3] = {.4, .5, .6};
+    double one[3] = {.1, .2, .3}, some[3] = {.4, .5, .6}, few[3] = {.7, .8, .9};
     const double was[3] = {.1, .2, .3};
-    rvm_arg a[5] = {reals(one, 3), reals(some, 3), numbers(at, MOST), reals(x, MOST), rvm_arg_i64(LO + n)};
-    run(f, s, "entered", a, 5, up, false);
-    for (int j = 0; j < 4; j++) { /* the last: of `some` */
+    rvm_arg a[7] = {reals(one, 3),  reals(some, 3), reals(few, 3),      numbers(at, MOST),
+                    reals(x, MOST), reals(y, MOST), rvm_arg_i64(LO + n)};
+    run(f, s, "entered", a, 7, up, false);
+    for (element = 0; element < 3; element++) {
         terms *t = no_terms((uint64_t)n, up);
-        add_of(t, x, 1);
-        for (int k = 0; k < n; k++)
-            if (j == 3 ? x[LO + k] <= 0 : at[LO + k] != j) t->v[0][k] = NAN;
-        expect(j == 3 ? "the sum of some" : "the sum of those that find it", s, t, j == 3 ? by_chunks : one_by_one,
-               j == 3 ? .5 : was[j], j == 3 ? some[1] : one[j]);
+        add_of(t, x, 1), leave(t->v[0], t, finds_element);
+        expect("the sum of those that find it", s, t, one_by_one, was[element], one[element]);
     }
-    cr_assert(some[0] == .4 && some[2] == .6);
+    terms *t = no_terms((uint64_t)n, up);
+    add_of(t, x, 1), leave(t->v[0], t, has_x);
+    expect("the sum of some", s, t, by_chunks, .5, some[1]);
+    t = no_terms((uint64_t)n, up);
+    add_of(t, x, 1), leave(t->v[0], t, has_x);
+    add_of(t, y, -1), leave(t->v[1], t, has_y);
+    expect("the sum of some, twice", s, t, by_chunks, .6, some[2]);
+    t = no_terms((uint64_t)n, up);
+    element = 1;
+    add_of(t, x, 1), leave(t->v[0], t, finds_element);
+    expect("the sum of few", s, t, by_chunks, .7, few[0]);
+    cr_assert(some[0] == .4 && few[1] == .8 && few[2] == .9);
 }
 
 Test(cuda_order, entries) {
