@@ -13,7 +13,8 @@
  *
  * where terms are those of 256 instances of a block within, a chunk of semantics, section 9: what they add to a register is
  * summed as it says there. What several of them add to one element of the instance waits, in their order, behind its local
- * arrays; once a chunk is done, each thread adds what is for elements of its own. */
+ * arrays; once a chunk is done, each thread adds what is for elements of its own, by groups of eight instances if these gain
+ * so. */
 #include "device.h"
 #include "aside.h"
 #include "lanes.h"
@@ -26,7 +27,7 @@
 #include <string.h>
 
 enum { WHICH, FAILED, SUMS, PARTS = SUMS + RVM__NESTED_CHARGED + 1, TERMS = PARTS + 8 * RVM__MOST_NESTED_SUMS };
-enum { CHUNK = 256, MOST_SITES = 64, MOST_FRAME = 40 << 10, MOST_DEPTH = 8 };
+enum { GROUP = 8, CHUNK = 256, MOST_SITES = 64, MOST_FRAME = 40 << 10, MOST_DEPTH = 8 };
 
 typedef struct site {
     LLVMValueRef marker;
@@ -34,7 +35,8 @@ typedef struct site {
                                          RVM__NESTED_ASIDE */
     LLVMBasicBlockRef inner, rest;    /* where all run its instances; where the first thread goes on */
     LLVMValueRef lo, count, slot, args[RVM__MOST_VECTORISED_ARGS]; /* there: what an instance takes */
-    LLVMValueRef met;                                              /* there, where additions wait; or NULL */
+    LLVMValueRef met;                                              /* there, where additions wait; or NULL; */
+    LLVMValueRef summed;                                           /* there, what gains by groups, if anything may */
     unsigned taken;                                                /* words that are handed over */
 } site;
 
@@ -239,6 +241,11 @@ static void reserve_met(const nesting *w, site *s, LLVMValueRef count) {
     call_marker(w, RVM__NESTED_DEL, w->k->nothing, words);
 }
 
+/* Whether instances may add to elements that gain by groups of eight; then they mostly add alike. */
+static bool is_alike(const site *s) {
+    return s->met && !LLVMIsAConstantPointerNull(LLVMGetOperand(s->marker, RVM__NESTED_SUMMED));
+}
+
 static void hand_over_all(const nesting *w, site *s) {
     LLVMBuilderRef b = w->k->b;
     const unsigned sums = s->within->sums, n = LLVMCountParams(s->within->function);
@@ -254,6 +261,7 @@ static void hand_over_all(const nesting *w, site *s) {
     s->count = hand_over(w, s, count);
     if (s->within->adds) reserve_slots(w, s, count);
     if (s->within->meets) reserve_met(w, s, count);
+    if (is_alike(s)) s->summed = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_SUMMED));
     s->args[0] = LLVMConstNull(w->k->ptr);
     s->args[1] = hand_over(w, s, LLVMGetOperand(s->marker, RVM__NESTED_FRAME));
     s->args[RVM__VECTORISED_OUT] = w->x->cta.out;
@@ -370,10 +378,6 @@ static void add_all_met(const nesting *w, const site *s, LLVMValueRef m) {
     call(w, "rvm.device.add_all_met", 4, (LLVMValueRef[]){s->met, all, c->tid, c->threads});
 }
 
-static bool is_alike(const site *s) {
-    return s->met && LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_ALIKE));
-}
-
 /* Where nothing else is between two chunks. */
 static LLVMValueRef differs_at(const nesting *w) {
     return word(w, PARTS);
@@ -385,6 +389,9 @@ static void add_alike(const nesting *w, const site *s, LLVMValueRef m) {
     LLVMBuilderRef b = w->k->b;
     const rvm__device_cta *c = &w->x->cta;
     LLVMBasicBlockRef alike = block(w, "alike"), others = block(w, "others"), on = block(w, "on");
+    const bool up = LLVMConstIntGetZExtValue(LLVMGetOperand(s->marker, RVM__NESTED_UP));
+    LLVMValueRef lacking = LLVMBuildAnd(b, LLVMBuildNeg(b, m, ""), number(w, GROUP - 1), "");
+    LLVMValueRef args[] = {s->met, m, c->most_met, up ? number(w, 0) : lacking, s->summed, c->tid, c->threads};
     call(w, "rvm.device.look_alike", 6, (LLVMValueRef[]){s->met, m, c->most_met, c->tid, c->threads, differs_at(w)});
     meet(w);
     LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildLoad2(b, w->k->i64, differs_at(w), ""), number(w, 0), "");
@@ -393,9 +400,11 @@ static void add_alike(const nesting *w, const site *s, LLVMValueRef m) {
     LLVMPositionBuilderAtEnd(b, alike);
     call(w, "rvm.device.link_same", 4, (LLVMValueRef[]){s->met, c->most_met, c->tid, c->threads});
     meet(w);
-    call(w, "rvm.device.add_alike", 5, (LLVMValueRef[]){s->met, m, c->most_met, c->tid, c->threads});
+    call(w, "rvm.device.add_alike", 7, args);
     LLVMBuildBr(b, on);
     LLVMPositionBuilderAtEnd(b, others);
+    call(w, "rvm.device.sum_groups", 7, args);
+    meet(w);
     add_all_met(w, s, m);
     LLVMBuildBr(b, on);
     LLVMPositionBuilderAtEnd(b, on);

@@ -129,6 +129,11 @@ typedef struct passing {
     LLVMValueRef memory, k; /* k: NULL where instances are not kept apart; else the one that ran */
 } passing;
 
+/* How many values are kept of an element. */
+static LLVMValueRef values_of(rvm__emit *e, LLVMValueRef k) {
+    return rvm__build_int(e->k, k ? VALUES : 1);
+}
+
 static LLVMValueRef value_at(rvm__emit *e, LLVMValueRef of, uint64_t n) {
     return rvm__member(e, of, n * sizeof(rvm_value));
 }
@@ -161,14 +166,13 @@ static void pass_element(rvm__emit *e, const passing *p, LLVMValueRef at, LLVMVa
     rvm__build *k = e->k;
     const rvm_type type = (rvm_type)p->s->type;
     LLVMTypeRef t = rvm__build_type(k, type);
-    LLVMValueRef first = LLVMBuildNSWMul(k->b, number, rvm__build_int(k, VALUES), "");
+    LLVMValueRef first = LLVMBuildNSWMul(k->b, number, values_of(e, p->k), "");
     LLVMValueRef of = LLVMBuildInBoundsGEP2(k->b, k->i64, p->memory, &first, 1, ""), now = rvm__get(e, t, at);
     LLVMValueRef nothing = LLVMConstReal(t, -0.0), held = value_at(e, of, HELD), sum = value_at(e, of, SUM);
     const bool begins = p->step == RVM__ASIDE_BEGIN, ends = p->step == RVM__ASIDE_END;
     if (begins) {
         rvm__put_at(e, now, held);
-        rvm__put_at(e, nothing, sum);
-        if (p->k) clear_parts(e, nothing, of);
+        if (p->k) rvm__put_at(e, nothing, sum), clear_parts(e, nothing, of);
     } else if (!p->k)
         add_to(e, type, held, now);
     else {
@@ -203,7 +207,7 @@ static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
         const rvm__summed *s = &summed_of(e, x, n)->of;
         LLVMValueRef place = rvm__member(e, memory_of(e, x, sizeof(void *)), n * sizeof(void *));
         if (step == RVM__ASIDE_BEGIN) {
-            LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), rvm__build_int(e->k, VALUES), "");
+            LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), values_of(e, k), "");
             rvm__put_at(e, rvm__standalone_memory(e, all), place);
         }
         const passing p = {.s = s, .step = step, .memory = rvm__get(e, e->k->ptr, place), .k = k};
@@ -244,7 +248,7 @@ static void pass_by_one(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
         const rvm__summed *s = &summed_of(e, x, n)->of;
         if (is_shared(e, s->array)) continue;
         const passing p = {.s = s, .step = step, .memory = memory, .k = k};
-        LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), rvm__build_int(e->k, VALUES), "");
+        LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), values_of(e, k), "");
         pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
         memory = LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, memory, &all, 1, "");
     }
@@ -282,7 +286,7 @@ static bool pass_by_all(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
 /* What is kept of the arrays stands one behind the other, as a local array. k: NULL where several threads run instances of
  * the block, and keep them apart. */
 static void pass_in_instance(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef k) {
-    LLVMValueRef at = memory_of(e, x, sizeof(void *)), values = rvm__build_int(e->k, VALUES);
+    LLVMValueRef at = memory_of(e, x, sizeof(void *)), values = values_of(e, k);
     LLVMValueRef n = LLVMBuildMul(e->k->b, elements_of_all(e, x), values, "");
     LLVMValueRef args[3] = {e->frame.machine, n, rvm__build_int(e->k, 0)};
     if (step == RVM__ASIDE_BEGIN) {
@@ -293,6 +297,55 @@ static void pass_in_instance(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_
     LLVMValueRef memory = rvm__get(e, e->k->ptr, at);
     if (k || !e->nested || !pass_by_all(e, x, step, memory)) pass_by_one(e, x, step, memory, k);
     if (step == RVM__ASIDE_END) rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
+}
+
+typedef struct dimension {
+    LLVMValueRef stride, last;
+} dimension;
+
+static void order(rvm__emit *e, dimension *a, dimension *b) {
+    LLVMBuilderRef at = e->k->b;
+    const dimension was = *a;
+    LLVMValueRef less = LLVMBuildICmp(at, LLVMIntULT, a->stride, b->stride, "");
+    a->stride = LLVMBuildSelect(at, less, b->stride, a->stride, "");
+    a->last = LLVMBuildSelect(at, less, b->last, a->last, "");
+    b->stride = LLVMBuildSelect(at, less, was.stride, b->stride, "");
+    b->last = LLVMBuildSelect(at, less, was.last, b->last, "");
+}
+
+/* Of an array without elements: where none stands. */
+static void write_range(rvm__emit *e, const rvm__summed *s, LLVMValueRef to) {
+    LLVMBuilderRef b = e->k->b;
+    const int ndim = e->f->arrays[s->array].ndim;
+    LLVMValueRef none = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1), from, empty = LLVMConstNull(e->k->i1);
+    LLVMValueRef at = LLVMBuildPtrToInt(b, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), e->k->i64, "");
+    dimension all[RVM_MAX_DIMS];
+    for (int d = 0; d < ndim; d++) {
+        LLVMValueRef n = range_of(e, s, d, &from);
+        all[d] = (dimension){rvm__stride(e, s->array, d), LLVMBuildSub(b, n, one, "")};
+        at = LLVMBuildAdd(b, at, LLVMBuildMul(b, from, all[d].stride, ""), "");
+        empty = LLVMBuildOr(b, empty, LLVMBuildICmp(b, LLVMIntEQ, n, none, ""), "");
+    }
+    for (int d = 0; d < ndim; d++)
+        for (int c = d + 1; c < ndim; c++) order(e, &all[d], &all[c]);
+    rvm__put_at(e, LLVMBuildSelect(b, empty, one, at, ""), to);
+    rvm__put_at(e, rvm__build_int(e->k, ndim), rvm__member(e, to, 8));
+    for (int d = 0; d < ndim; d++) {
+        rvm__put_at(e, all[d].stride, rvm__member(e, to, 16 + 16 * (size_t)d));
+        rvm__put_at(e, all[d].last, rvm__member(e, to, 24 + 16 * (size_t)d));
+    }
+}
+
+LLVMValueRef rvm__aside_ranges(rvm__emit *e, const rvm__xinsn *x) {
+    enum { WORDS = 2 + 2 * RVM_MAX_DIMS };
+    const uint32_t all = e->k->fast ? 0 : x->to.c;
+    LLVMValueRef list = rvm__local(e, LLVMArrayType2(e->k->i64, 1 + WORDS * (uint64_t)all), "ranges");
+    size_t n = 0;
+    for (uint32_t k = 0; k < all; k++)
+        if (!is_shared(e, summed_of(e, x, k)->of.array))
+            write_range(e, &summed_of(e, x, k)->of, rvm__member(e, list, 8 + 8 * WORDS * n++));
+    rvm__put_at(e, rvm__build_int(e->k, (int64_t)n), list);
+    return list;
 }
 
 /* ---- where the block is ---- */

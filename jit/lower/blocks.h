@@ -40,6 +40,10 @@ void rvm__aside_next_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LL
 /* The function of a chunk begins, and has run all instances. */
 void rvm__aside_begin_chunk(rvm__emit *e, const rvm__xinsn *x);
 void rvm__aside_hand(rvm__emit *e, const rvm__xinsn *x);
+/* On a device, where they stand, for who looks for an address among them; none with fast math, which has an order of its
+ * own. How many arrays, and of each, in 10 words, where it begins, how many dimensions it has, and of each, the largest
+ * stride first, stride and last index. */
+LLVMValueRef rvm__aside_ranges(rvm__emit *e, const rvm__xinsn *x);
 void rvm__aside_free_all(rvm__emit *e); /* standalone, at an early end */
 
 /* ---- chunk.c ---- */

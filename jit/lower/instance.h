@@ -42,7 +42,7 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 /* A block within, and a register's sum behind it: nested.c. */
 #define RVM__NESTED     "rvm.nested."
 #define RVM__NESTED_SUM "rvm.nested_sum."
-enum { RVM__NESTED_LO, RVM__NESTED_COUNT, RVM__NESTED_UP, RVM__NESTED_ALIKE, RVM__NESTED_FRAME, RVM__NESTED_SUMS };
+enum { RVM__NESTED_LO, RVM__NESTED_COUNT, RVM__NESTED_UP, RVM__NESTED_SUMMED, RVM__NESTED_FRAME, RVM__NESTED_SUMS };
 enum { RVM__MOST_NESTED_SUMS = 8, RVM__NESTED_CHARGED = RVM__MOST_NESTED_SUMS /* not a sum: what its instances charged */ };
 /* What arrays hold goes aside, or comes back, as lower/aside.c has it: which step, memory of so many elements as they all
  * have, and of each array, of f64, how many dimensions, where it is, its lengths and strides. */

@@ -1,7 +1,7 @@
 /* nested.c: parallel blocks within an instance that several threads of a device run (jit/device/nested.c): one of them walks
  * the instance, and at such a block all of them run its instances. In an instance that is made for that the block is a call,
  *
- *     rvm.nested.N(first index, instances, whether they ascend, whether they are thought to add alike, frame,
+ *     rvm.nested.N(first index, instances, whether they ascend, elements that gain by groups of eight, frame,
  *                  registers that they add into .., what instance N takes behind its sums ..)
  *
  * behind which rvm.nested_sum.T(k) is what the k-th of these registers holds then, and
@@ -66,10 +66,9 @@ static bool declare(rvm__emit *e, rvm__instance *o) {
     return good;
 }
 
-static void call(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count) {
+static void call(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count, LLVMValueRef summed) {
     LLVMValueRef args[RVM__NESTED_SUMS + RVM__MOST_VECTORISED_ARGS] = {
-        first, count, rvm__build_int(e->k, rvm__is_ascending(e, o->x)), rvm__build_int(e->k, o->x->to.c > 0),
-        e->frame.number};
+        first, count, rvm__build_int(e->k, rvm__is_ascending(e, o->x)), summed, e->frame.number};
     LLVMTypeRef t[RVM__NESTED_SUMS + RVM__MOST_VECTORISED_ARGS];
     unsigned n = RVM__NESTED_SUMS;
     char name[40];
@@ -102,9 +101,9 @@ static LLVMValueRef sum(rvm__emit *e, rvm_type type, uint32_t k) {
 }
 
 /* All of so many instances, from that index on; what they leave in registers, and charge. */
-static void run(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count) {
+static void run(rvm__emit *e, const rvm__instance *o, LLVMValueRef first, LLVMValueRef count, LLVMValueRef summed) {
     LLVMBuilderRef b = e->k->b;
-    call(e, o, first, count);
+    call(e, o, first, count, summed);
     for (uint32_t k = 0; k < o->x->to.shared; k++)
         rvm__put_at(e, sum(e, (rvm_type)shared_of(e, o->x, k)->type, k), e->frame.reg[o->x->to.hidden + RVM__SUMS * k]);
     count = LLVMBuildAdd(b, count, sum(e, RVM_I64, RVM__NESTED_CHARGED), "");
@@ -116,12 +115,13 @@ static void run_chunks(rvm__emit *e, const rvm__instance *o, LLVMValueRef lo, LL
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef size = rvm__build_int(e->k, RVM__CHUNK), one = rvm__build_int(e->k, 1);
     LLVMValueRef chunks = LLVMBuildUDiv(b, LLVMBuildAdd(b, count, LLVMBuildSub(b, size, one, ""), ""), size, "");
+    LLVMValueRef summed = rvm__aside_ranges(e, o->x);
     rvm__pass_aside_by_chunks(e, o->x, RVM__ASIDE_BEGIN);
     const rvm__each l = rvm__each_begin(e, chunks);
     LLVMValueRef down = LLVMBuildSub(b, LLVMBuildSub(b, chunks, one, ""), l.i, "");
     LLVMValueRef before = LLVMBuildMul(b, rvm__is_ascending(e, o->x) ? l.i : down, size, "");
     LLVMValueRef left = LLVMBuildSub(b, count, before, ""), whole = LLVMBuildICmp(b, LLVMIntUGT, left, size, "");
-    run(e, o, LLVMBuildAdd(b, lo, before, ""), LLVMBuildSelect(b, whole, size, left, ""));
+    run(e, o, LLVMBuildAdd(b, lo, before, ""), LLVMBuildSelect(b, whole, size, left, ""), summed);
     rvm__pass_aside_by_chunks(e, o->x, RVM__ASIDE_CHUNK);
     rvm__each_end(e, &l);
     rvm__pass_aside_by_chunks(e, o->x, RVM__ASIDE_END);
@@ -134,7 +134,10 @@ bool rvm__nest(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef count = LLVMBuildSub(b, hi, lo, "");
     rvm__instance *o = is_short(count) ? NULL : rvm__instance_of(e, e->control.pc);
     if (!o || !declare(e, o)) return false;
-    (x->to.c ? run_chunks : run)(e, o, lo, count);
+    if (x->to.c)
+        run_chunks(e, o, lo, count);
+    else
+        run(e, o, lo, count, LLVMConstNull(e->k->ptr));
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? LLVMBuildSub(b, hi, one, "") : lo);
     rvm__leave_sums(e, x);
     rvm__jump(e, e->control.context, in->target, false);
