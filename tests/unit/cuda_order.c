@@ -51,6 +51,35 @@ static const char within[] = "fn within(s: real, g: real[m], own: real[n], x: re
                              "        undo\n"
                              "    end\n"
                              "end\n";
+/* Blocks of callees, whose instances all add alike, or not; to h they add one by one. */
+static const char called[] =
+    "fn called(g: real[n, 3], h: real[n, 2], z: real[n], x: real[k], y: real[k], a: i64[k], b: i64[k], to: i64, hi: i64)\n"
+    "    parallel i in 5..hi\n"
+    "        call all(g[i], h[i], z[i], x, y, a, to)\n"
+    "        call some(g[i], h[i], z[i], x, y, b, to)\n"
+    "    end\n"
+    "end\n"
+    "fn all(g: real[3], h: real[2], z: real, x: real[k], y: real[k], a: i64[k], to: i64)\n"
+    "    parallel j in 5..to\n"
+    "        g[0] += x[j] * z\n"
+    "        g[1] += x[j] * z\n"
+    "        h[a[j]] += x[j] * z\n"
+    "        g[1] -= y[j] * z\n"
+    "    end\n"
+    "end\n"
+    "fn some(g: real[3], h: real[2], z: real, x: real[k], y: real[k], b: i64[k], to: i64)\n"
+    "    parallel j in 5..to\n"
+    "        if x[j] > 0\n"
+    "            g[2] += x[j] * z\n"
+    "        end\n"
+    "        if b[j] == 1\n"
+    "            h[b[j]] += x[j] * z\n"
+    "        end\n"
+    "        if y[j] > 0\n"
+    "            g[2] -= y[j] * z\n"
+    "        end\n"
+    "    end\n"
+    "end\n";
 enum { MOST = 70000 + LO, MOST_W = 300, CTAS = 1024 };
 
 /* ---- the orders ---- */
@@ -410,6 +439,61 @@ static void try_within(fixture *f, const setup *s, int n, int m, bool up) {
     add_of(t, c, 1);
     expect("the sum in a register", s, t, of_register, .5, a[0].value.f);
     expect_own(n, m, up);
+}
+
+/* ---- blocks of callees ---- */
+
+enum { MOST_CALLED = 40, MOST_TO = 1200 + LO };
+
+static void expect_called(const setup *s, int i, int n, bool up, const double *g, const double *h, double z) {
+    terms *t = no_terms((uint64_t)n, up);
+    add_of(t, x, z);
+    expect("the sum of all", s, t, by_chunks, .1 * i, g[0]);
+    t = no_terms((uint64_t)n, up);
+    add_of(t, x, z), add_of(t, y, -z);
+    expect("the sum of all, twice", s, t, by_chunks, .2 * i, g[1]);
+    t = no_terms((uint64_t)n, up);
+    add_of(t, x, z), leave(t->v[0], t, has_x);
+    add_of(t, y, -z), leave(t->v[1], t, has_y);
+    expect("the sum of some, twice", s, t, by_chunks, .3 * i, g[2]);
+    t = no_terms((uint64_t)n, up);
+    add_of(t, x, z);
+    expect("the sum of all that find it", s, t, one_by_one, .4 * i, h[0]);
+    t = no_terms((uint64_t)n, up);
+    add_of(t, x, z), leave(t->v[0], t, finds_element);
+    expect("the sum of some that find it", s, t, one_by_one, .5 * i, h[1]);
+}
+
+static void try_called(fixture *f, const setup *s, int n, int m, bool up) {
+    static double g[MOST_CALLED][3], h[MOST_CALLED][2], z[MOST_CALLED];
+    static int64_t none[MOST_TO];
+    for (int i = 0; i < MOST_CALLED; i++) {
+        z[i] = ldexp(1, i % 5 - 2);
+        for (int c = 0; c < 3; c++) g[i][c] = .1 * (c + 1) * i;
+        for (int c = 0; c < 2; c++) h[i][c] = .1 * (c + 4) * i;
+    }
+    rvm_arg a[9] = {rvm_arg_array_f64(g[0], 2, (int64_t[]){MOST_CALLED, 3}),
+                    rvm_arg_array_f64(h[0], 2, (int64_t[]){MOST_CALLED, 2}),
+                    reals(z, MOST_CALLED),
+                    reals(x, MOST_TO),
+                    reals(y, MOST_TO),
+                    numbers(none, MOST_TO),
+                    numbers(at, MOST_TO),
+                    rvm_arg_i64(LO + m),
+                    rvm_arg_i64(LO + n)};
+    run(f, s, "called", a, 9, up, false);
+    element = 1;
+    for (int i = LO; i < LO + n; i++) expect_called(s, i, m, up, g[i], h[i], z[i]);
+}
+
+Test(cuda_order, of_callees) {
+    const setup s = {false, 1, "132", "1"};
+    fixture *f = begin_setup(called, &s);
+    make_inputs();
+    for (int k = 0; k < SIZES && sizes[k] <= MOST_TO - LO; k++)
+        for (int up = 0; up < 2; up++) try_called(f, &s, 3, sizes[k], up);
+    try_called(f, &s, MOST_CALLED - LO, 100, false);
+    end(f);
 }
 
 Test(cuda_order, a_cta_each) {
