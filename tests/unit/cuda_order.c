@@ -487,13 +487,15 @@ static void try_called(fixture *f, const setup *s, int n, int m, bool up) {
 }
 
 Test(cuda_order, of_callees) {
-    const setup s = {false, 1, "132", "1"};
-    fixture *f = begin_setup(called, &s);
     make_inputs();
-    for (int k = 0; k < SIZES && sizes[k] <= MOST_TO - LO; k++)
-        for (int up = 0; up < 2; up++) try_called(f, &s, 3, sizes[k], up);
-    try_called(f, &s, MOST_CALLED - LO, 100, false);
-    end(f);
+    for (int k = 0; k < 2; k++) {
+        const setup s = {false, 1, "132", k ? "1" : "0"};
+        fixture *f = begin_setup(called, &s);
+        for (int i = 0; i < SIZES && sizes[i] <= MOST_TO - LO; i++)
+            for (int up = 0; up < 2; up++) try_called(f, &s, 3, sizes[i], up);
+        try_called(f, &s, MOST_CALLED - LO, 100, false);
+        end(f);
+    }
 }
 
 Test(cuda_order, a_cta_each) {
