@@ -4,6 +4,7 @@
  *   kernel_ir.c  a kernel around an instance, which it runs for several indices
  *   markers.c    and what becomes there of the instance's markers
  *   nested.c     of one for a CTA to each instance: threads meet at blocks within it
+ *   shared.c     what it hands over to the others
  *   threads.c    code in which some threads wait for others
  *   additions.c  what instances add to registers and to elements: where a warp can do it at once
  *   origin.c     to which array
@@ -126,6 +127,11 @@ const rvm__device_within *rvm__device_within_of(const rvm__device_kernel *x, LLV
 /* ---- nested.c ---- */
 /* Once the instance is inlined: threads meet at blocks within. x->why: it cannot be. */
 void rvm__device_nest(const rvm__build *k, rvm__device_kernel *x);
+
+/* ---- shared.c ---- */
+/* Local arrays that get to a block within are put behind x->frame; before its instances' functions are there, whose arrays
+ * are a thread's. */
+void rvm__device_share_locals(const rvm__build *k, rvm__device_kernel *x);
 
 /* ---- kept.c ---- */
 /* The marker of a block within, where the first thread leaves its code, and where it goes on; how many words it keeps. */

@@ -21,7 +21,6 @@
 #include "support.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <llvm-c/Target.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,53 +97,6 @@ static void share_end(const nesting *w, const share *s) {
 
 static bool is_named(LLVMValueRef v, const char *prefix) {
     return LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), prefix, strlen(prefix));
-}
-
-static bool is_marker(LLVMValueRef v) {
-    return is_named(v, RVM__NESTED);
-}
-
-/* ---- local arrays that others see ---- */
-
-/* Whether an address gets, by some way, to a block within, or into memory. */
-static bool is_handed_over(LLVMValueRef v, unsigned depth) {
-    if (depth == 2 * MOST_DEPTH) return true;
-    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
-        LLVMValueRef user = LLVMGetUser(u);
-        if (is_marker(user) || is_named(user, RVM__NESTED_ASIDE) || (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == v))
-            return true;
-        const bool passes = LLVMIsAGetElementPtrInst(user) || LLVMIsAPHINode(user) || LLVMIsASelectInst(user);
-        if (passes && is_handed_over(user, depth + 1)) return true;
-    }
-    return false;
-}
-
-static bool is_own(const rvm__device_kernel *x, LLVMValueRef alloca) {
-    const rvm__device_cta *c = &x->cta;
-    return alloca == c->out || alloca == c->counts || alloca == c->state || alloca == c->trips || alloca == c->charged;
-}
-
-static void drop_lifetimes(const rvm__device_kernel *x) {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
-            next = LLVMGetNextInstruction(v);
-            if (LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), "llvm.lifetime.", 14)) LLVMInstructionEraseFromParent(v);
-        }
-}
-
-/* To where the frame ends; before the inner functions are there, whose arrays are a thread's. */
-static void share_locals(nesting *w) {
-    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(w->k->module);
-    for (LLVMValueRef v = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(w->x->kernel)), next; v; v = next) {
-        next = LLVMGetNextInstruction(v);
-        if (!LLVMIsAAllocaInst(v) || is_own(w->x, v) || !is_handed_over(v, 0)) continue;
-        LLVMPositionBuilderBefore(w->k->b, LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(w->x->kernel)));
-        const uint64_t bytes = LLVMABISizeOfType(layout, LLVMGetAllocatedType(v));
-        LLVMValueRef at = word(w, (unsigned)(w->x->frame / 8));
-        LLVMReplaceAllUsesWith(v, at);
-        LLVMInstructionEraseFromParent(v);
-        w->x->frame += (bytes + 15) / 16 * 16;
-    }
 }
 
 /* ---- what a block takes ---- */
@@ -619,12 +571,11 @@ static bool make(nesting *w) {
     LLVMBasicBlockRef *blocks;
     size_t size;
     unsigned nblocks, terms = 0, taken = 0;
-    drop_lifetimes(w->x);
     if (!find_sites(w)) return w->x->why = "it has no block within that its threads could share, or too many", false;
     for (unsigned n = 0; n < w->n; n++)
         if (w->sites[n].within && terms_of(w->sites[n].within) > terms) terms = terms_of(w->sites[n].within);
     w->x->frame = 8 * (uint64_t)(TERMS + terms * CHUNK);
-    share_locals(w);
+    rvm__device_share_locals(w->k, w->x);
     for (unsigned n = 0; n < w->n; n++) w->sites[n].rest = rvm__split_behind(w->k, w->sites[n].marker);
     if (!(blocks = serial_blocks(w, &nblocks, &size))) return w->x->why = "memory runs out", false;
     read_sums(w);
