@@ -53,18 +53,23 @@ static const char within[] = "fn within(s: real, g: real[m], own: real[n], x: re
                              "end\n";
 /* Blocks of callees, whose instances all add alike, or not; to h they add one by one. */
 static const char called[] =
-    "fn called(g: real[n, 3], h: real[n, 2], z: real[n], x: real[k], y: real[k], a: i64[k], b: i64[k], to: i64, hi: i64)\n"
+    "fn called(e: real[n, 4, 3], g: real[n, 3], h: real[n, 2], z: real[n], x: real[k], y: real[k], a: i64[k], b: i64[k], "
+    "to: i64, hi: i64)\n"
     "    parallel i in 5..hi\n"
-    "        call all(g[i], h[i], z[i], x, y, a, to)\n"
+    "        call all(e[i], g[i], h[i], z[i], x, y, a, to)\n"
     "        call some(g[i], h[i], z[i], x, y, b, to)\n"
     "    end\n"
     "end\n"
-    "fn all(g: real[3], h: real[2], z: real, x: real[k], y: real[k], a: i64[k], to: i64)\n"
+    "fn all(e: real[4, 3], g: real[3], h: real[2], z: real, x: real[k], y: real[k], a: i64[k], to: i64)\n"
     "    parallel j in 5..to\n"
     "        g[0] += x[j] * z\n"
     "        g[1] += x[j] * z\n"
     "        h[a[j]] += x[j] * z\n"
     "        g[1] -= y[j] * z\n"
+    "        for c in 1..3\n"
+    "            e[c, 1] += x[j] * z\n"
+    "            e[c, 2] -= y[j] * z\n"
+    "        end\n"
     "    end\n"
     "end\n"
     "fn some(g: real[3], h: real[2], z: real, x: real[k], y: real[k], b: i64[k], to: i64)\n"
@@ -445,10 +450,20 @@ static void try_within(fixture *f, const setup *s, int n, int m, bool up) {
 
 enum { MOST_CALLED = 40, MOST_TO = 1200 + LO };
 
-static void expect_called(const setup *s, int i, int n, bool up, const double *g, const double *h, double z) {
+static void expect_called(const setup *s, int i, int n, bool up, double (*e)[3], const double *g, const double *h,
+                          double z) {
     terms *t = no_terms((uint64_t)n, up);
     add_of(t, x, z);
     expect("the sum of all", s, t, by_chunks, .1 * i, g[0]);
+    for (int c = 0; c < 4; c++) {
+        t = no_terms((uint64_t)n, up);
+        add_of(t, x, z);
+        if (c == 1 || c == 2) expect("the sum in a row", s, t, by_chunks, .6 * i, e[c][1]);
+        t = no_terms((uint64_t)n, up);
+        add_of(t, y, -z);
+        if (c == 1 || c == 2) expect("the sum behind it", s, t, by_chunks, .6 * i, e[c][2]);
+        cr_assert(e[c][0] == .6 * i);
+    }
     t = no_terms((uint64_t)n, up);
     add_of(t, x, z), add_of(t, y, -z);
     expect("the sum of all, twice", s, t, by_chunks, .2 * i, g[1]);
@@ -465,25 +480,27 @@ static void expect_called(const setup *s, int i, int n, bool up, const double *g
 }
 
 static void try_called(fixture *f, const setup *s, int n, int m, bool up) {
-    static double g[MOST_CALLED][3], h[MOST_CALLED][2], z[MOST_CALLED];
+    static double e[MOST_CALLED][4][3], g[MOST_CALLED][3], h[MOST_CALLED][2], z[MOST_CALLED];
     static int64_t none[MOST_TO];
     for (int i = 0; i < MOST_CALLED; i++) {
         z[i] = ldexp(1, i % 5 - 2);
+        for (int c = 0; c < 4 * 3; c++) e[i][c / 3][c % 3] = .6 * i;
         for (int c = 0; c < 3; c++) g[i][c] = .1 * (c + 1) * i;
         for (int c = 0; c < 2; c++) h[i][c] = .1 * (c + 4) * i;
     }
-    rvm_arg a[9] = {rvm_arg_array_f64(g[0], 2, (int64_t[]){MOST_CALLED, 3}),
-                    rvm_arg_array_f64(h[0], 2, (int64_t[]){MOST_CALLED, 2}),
-                    reals(z, MOST_CALLED),
-                    reals(x, MOST_TO),
-                    reals(y, MOST_TO),
-                    numbers(none, MOST_TO),
-                    numbers(at, MOST_TO),
-                    rvm_arg_i64(LO + m),
-                    rvm_arg_i64(LO + n)};
-    run(f, s, "called", a, 9, up, false);
+    rvm_arg a[10] = {rvm_arg_array_f64(e[0][0], 3, (int64_t[]){MOST_CALLED, 4, 3}),
+                     rvm_arg_array_f64(g[0], 2, (int64_t[]){MOST_CALLED, 3}),
+                     rvm_arg_array_f64(h[0], 2, (int64_t[]){MOST_CALLED, 2}),
+                     reals(z, MOST_CALLED),
+                     reals(x, MOST_TO),
+                     reals(y, MOST_TO),
+                     numbers(none, MOST_TO),
+                     numbers(at, MOST_TO),
+                     rvm_arg_i64(LO + m),
+                     rvm_arg_i64(LO + n)};
+    run(f, s, "called", a, 10, up, false);
     element = 1;
-    for (int i = LO; i < LO + n; i++) expect_called(s, i, m, up, g[i], h[i], z[i]);
+    for (int i = LO; i < LO + n; i++) expect_called(s, i, m, up, e[i], g[i], h[i], z[i]);
 }
 
 Test(cuda_order, of_callees) {
