@@ -129,7 +129,20 @@ static void close_group(const row *r) {
         for (size_t k = 0; k < r->n; k++) r->sum[k] = rvm__sum(r->type, r->sum[k], tree(r, k));
 }
 
+static void add_plainly(double *restrict to, double *restrict from, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        to[k] += from[k];
+        from[k] = -0.0;
+    }
+}
+
+/* sum: what the chunk adds, or NULL: the elements hold it. */
 static void end_chunk(const row *r, rvm_value *sum, bool leaves) {
+    if (is_plain(r)) {
+        add_plainly(&r->held->f, sum ? &sum->f : &element(r, 0)->f, r->n);
+        if (leaves) memcpy(r->e, r->held, r->n * sizeof(double));
+        return;
+    }
     for (size_t k = 0; k < r->n; k++) {
         rvm_value *e = element(r, k), *from = sum ? &sum[k] : e;
         r->held[k] = rvm__sum(r->type, r->held[k], *from);
