@@ -189,6 +189,11 @@ static char *row_at(const rvm__aside *a, size_t number) {
     return at;
 }
 
+/* Whether all instances of the group have run, with the one that runs. */
+static bool is_whole(const struct block *b) {
+    return (b->there | UINT64_C(1) << b->now) == ALL;
+}
+
 /* Those of the group that have not run add nothing. */
 static void fill(const struct block *b, rvm_value *parts, size_t n) {
     for (unsigned j = 0; j < PARTS; j++)
@@ -199,13 +204,9 @@ static bool ends_group(const struct block *b, enum rvm__aside_step step) {
     return b->open && step != RVM__ASIDE_OPEN && step != RVM__ASIDE_SAVE && step != RVM__ASIDE_LOAD;
 }
 
-void rvm__aside_pass(rvm_machine *m, const rvm__aside *a, enum rvm__aside_step step, size_t *at) {
-    struct rvm__asides *s = m->store.asides;
-    const struct block *b = &s->blocks[s->nblocks - 1];
+static void pass(const struct block *b, const rvm__aside *a, enum rvm__aside_step step, rvm_value *held) {
     const size_t n = (size_t)a->dim[a->ndim - 1];
-    rvm_value *held = s->values + b->first + VALUES * *at;
-    *at += a->n;
-    if (ends_group(b, step) && b->there != ALL) fill(b, held + 2 * a->n, a->n);
+    if (ends_group(b, step) && !is_whole(b)) fill(b, held + 2 * a->n, a->n);
     row r = {.type = (rvm_type)a->type, .stride = a->stride[a->ndim - 1], .n = n, .apart = a->n, .now = b->now};
     for (size_t k = 0; k * n < a->n; k++) {
         r.e = row_at(a, k);
@@ -218,8 +219,51 @@ void rvm__aside_pass(rvm_machine *m, const rvm__aside *a, enum rvm__aside_step s
         *a->magnitude = fmax(*a->magnitude, magnitude_in(held, a->n));
 }
 
+static struct block *innermost(const rvm_machine *m) {
+    return &m->store.asides->blocks[m->store.asides->nblocks - 1];
+}
+
+void rvm__aside_pass(rvm_machine *m, const rvm__aside *a, enum rvm__aside_step step, size_t *at) {
+    const struct block *b = innermost(m);
+    pass(b, a, step, m->store.asides->values + b->first + VALUES * *at);
+    *at += a->n;
+}
+
+/* What is one row of f64 without gaps, from instance to instance: the same as pass(). */
+static bool is_plain_row(const rvm__aside *a) {
+    return a->ndim == 1 && a->type == RVM_F64 && a->stride[0] == sizeof(double);
+}
+
+static void save_plainly(double *restrict e, double *restrict part, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        part[k] = e[k];
+        e[k] = -0.0;
+    }
+}
+
+static void pass_plainly(const struct block *b, const rvm__aside *a, double *held, bool group) {
+    double *parts = held + 2 * a->n;
+    save_plainly((double *)(void *)a->data, parts + b->now * a->n, a->n);
+    if (group) add_trees_plainly(held + a->n, parts, a->n, a->n);
+}
+
+static void pass_all(const rvm_machine *m, const rvm__aside *a, size_t apart, size_t n, enum rvm__aside_step step) {
+    const struct block *b = innermost(m);
+    rvm_value *values = m->store.asides->values + b->first;
+    const bool group = step == RVM__ASIDE_GROUP && is_whole(b);
+    const bool plainly = b->open && (step == RVM__ASIDE_SAVE || group);
+    for (size_t k = 0; k < n; k++) {
+        if (plainly && is_plain_row(a))
+            pass_plainly(b, a, &values->f, group);
+        else
+            pass(b, a, step, values);
+        values += VALUES * a->n;
+        a = (const rvm__aside *)(const void *)((const char *)a + apart);
+    }
+}
+
 bool rvm__aside_passed(rvm_machine *m, enum rvm__aside_step step, uint64_t next) {
-    struct block *b = &m->store.asides->blocks[m->store.asides->nblocks - 1];
+    struct block *b = innermost(m);
     const bool was_open = b->open;
     const uint64_t now = next % PARTS;
     if (step == RVM__ASIDE_LOAD || (was_open && step == RVM__ASIDE_OPEN)) return false;
@@ -231,6 +275,12 @@ bool rvm__aside_passed(rvm_machine *m, enum rvm__aside_step step, uint64_t next)
     b->there = was_open && step == RVM__ASIDE_SAVE ? b->there | UINT64_C(1) << b->now : 0;
     b->now = now;
     return step == RVM__ASIDE_SAVE && b->there >> now & 1;
+}
+
+void rvm__aside_pass_all(rvm_machine *m, const rvm__aside *first, size_t apart, size_t n, enum rvm__aside_step step,
+                         uint64_t next) {
+    pass_all(m, first, apart, n, step);
+    if (rvm__aside_passed(m, step, next)) pass_all(m, first, apart, n, RVM__ASIDE_LOAD);
 }
 
 enum rvm__aside_step rvm__aside_turn(uint64_t k, uint64_t next) {

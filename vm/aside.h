@@ -39,6 +39,9 @@ enum rvm__aside_step rvm__aside_turn(uint64_t k, uint64_t next);
 void rvm__aside_pass(rvm_machine *m, const rvm__aside *a, enum rvm__aside_step step, size_t *at);
 /* All are through; next: the number of the instance that runs then. Whether LOAD is to follow. */
 bool rvm__aside_passed(rvm_machine *m, enum rvm__aside_step step, uint64_t next);
+/* Both, of n arrays that lie so many bytes apart. */
+void rvm__aside_pass_all(rvm_machine *m, const rvm__aside *first, size_t apart, size_t n, enum rvm__aside_step step,
+                         uint64_t next);
 /* The innermost block was left. */
 void rvm__aside_leave(rvm_machine *m);
 /* Whether a block runs. */

@@ -179,8 +179,22 @@ static size_t period_of(const common *c, uint64_t size, uint64_t tells) {
     return period && n % period == 0 ? period : 0;
 }
 
+static bool ascend(const common *c, size_t n) {
+    for (size_t k = 1; k < n; k++)
+        if (c[k].to <= c[k - 1].to) return false;
+    return true;
+}
+
+static bool descend(const common *c, size_t n) {
+    for (size_t k = 1; k < n; k++)
+        if (c[k].to >= c[k - 1].to) return false;
+    return true;
+}
+
+/* Of many, as far as that is seen at once. */
 static bool are_different(const common *c, size_t n) {
     bool differ = true;
+    if (n > FEW) return ascend(c, n) || descend(c, n);
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < k; i++) differ &= c[k].to != c[i].to;
     return differ;
@@ -221,8 +235,9 @@ static bool add_periods(const pieces *of, bool down) {
     const uint64_t tells = of->size[0] || of->size[1] < sizeof *c ? 0 : c->tells;
     if ((tells & ALL) != ALL || tells & RVM__NATIVE_OWN) return false;
     const size_t period = period_of(c, of->size[1], tells), n = of->size[1] / sizeof *c;
-    if (!period || period > FEW || !are_different(c, period)) return false;
-    if (tells & RVM__NATIVE_SUMMED)
+    const bool summed = tells & RVM__NATIVE_SUMMED;
+    if (!period || (period > FEW && !summed) || !are_different(c, period)) return false;
+    if (summed)
         add_few_apart(c, n, period);
     else
         add_few_in_order(c, n, period, down);

@@ -23,10 +23,9 @@ static size_t all_of(const rvm__native_aside *list, uint64_t n) {
     return all;
 }
 
-static void pass_asides(rvm_machine *m, rvm__native_aside *list, uint64_t n, enum rvm__aside_step step, uint64_t next) {
-    size_t at = 0;
-    for (uint64_t k = 0; k < n; k++) rvm__aside_pass(m, &list[k].of, step, &at);
-    if (rvm__aside_passed(m, step, next)) pass_asides(m, list, n, RVM__ASIDE_LOAD, next);
+static void pass_asides(rvm_machine *m, const rvm__native_aside *list, uint64_t n, enum rvm__aside_step step,
+                        uint64_t next) {
+    rvm__aside_pass_all(m, &list->of, sizeof *list, n, step, next);
 }
 
 /* whole: the arrays are to be cut first. next: the instance that is to run, by number. */
