@@ -118,6 +118,12 @@ static bool stop(void *userdata, uint64_t instructions) {
     return stops > 0 && stops-- > 0;
 }
 
+static unsigned grouped;
+static void note(void *userdata, const rvm_jit_notice *n) {
+    (void)userdata;
+    grouped += n->grouped;
+}
+
 static double *values(bool single) {
     static double all[2][MOST * M], *a;
     uint64_t seed = 1;
@@ -178,11 +184,13 @@ static void check_way(const rvm_program *p, order o, const way *w) {
     jo.no_lanes = w->no_lanes;
     jo.cpu = w->cpu;
     jo.threads = w->threads ? w->threads : 1;
-    jo.any_lengths = true, jo.cache = "", jo.level = 0;
+    jo.any_lengths = true, jo.cache = "", jo.level = 0, jo.notice = note;
+    grouped = 0;
     cr_assert(!rvm_machine_new(p, &options, &m, &e), "%s", e.message);
     if (w->native) cr_assert(!rvm_jit_new(&jo, &j, &e) && !rvm_jit_attach(j, m, &e), "%s", e.message);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(p, m, &o, all[k], w);
     if (w->threads || w->stops) check(p, m, &o, w->no_lanes || w->stops ? 9001 : MOST, w);
+    cr_expect(!(w->native && !w->no_lanes && !o.single) || grouped, "%s, %s: no group", rows[o.row].name, w->name);
     rvm_machine_free(m);
     rvm_jit_free(j);
 }
