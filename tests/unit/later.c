@@ -22,6 +22,8 @@ static const struct {
     {"again and again", "for k in 0..40\ns[3] += x[i] * q[i]\ns[2] -= x[i] / 3\nend\n"},
     {"three of them", "for k in 0..9\ns[3] += x[i]\ns[2] -= x[i] / 3\ns[m - 1] += q[i]\nend\n"},
     {"four of them, two the same", "for k in 0..9\ns[3] += x[i]\ns[2] -= q[i]\ns[3] += q[i] / 7\ns[0] += q[i]\nend\n"},
+    {"four of them, two behind the first the same",
+     "for k in 0..9\ns[0] += q[i]\ns[3] += x[i]\ns[2] -= q[i]\ns[3] += q[i] / 7\nend\n"},
     {"more than a group keeps", "for k in 0..500\ns[k % 5] += x[i] * q[i]\ns[2] -= x[i] / 3\nend\n"},
     {"loops that are alike", "for k in 0..m\ns[k] += x[i] * k\nend\nfor k in 0..m\ns[k] += exp(q[i])\nend\n"},
     {"rows of loops", "for k in 0..3\nfor l in 0..m\ns[l] += x[i] * q[i]\nend\nend\n"},

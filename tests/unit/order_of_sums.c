@@ -124,15 +124,17 @@ static void note(void *userdata, const rvm_jit_notice *n) {
     grouped += n->grouped;
 }
 
+static double drawn(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*seed >> 33) / (1 << 30) - .9;
+}
+
+/* Products, whose last bits differ: in any other order sums have others. */
 static double *values(bool single) {
     static double all[2][MOST * M], *a;
     uint64_t seed = 1;
     a = all[single];
-    if (a[0] != 0) return a;
-    for (int k = 0; k < MOST * M; k++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        a[k] = rounded(single, (double)(int64_t)(seed >> 33) / (1 << 28) - 3.7);
-    }
+    for (int k = 0; a[MOST * M - 1] == 0 && k < MOST * M; k++) a[k] = rounded(single, drawn(&seed) * drawn(&seed));
     return a;
 }
 
