@@ -40,7 +40,7 @@ static void run(const rvm_program *p, rvm_jit *j, const rvm_options *o, int64_t 
     const int64_t m = SUMS;
     rvm_machine *machine;
     for (int k = 0; k < N; k++) x[k] = k % 97 * .0137, q[k] = k % 89 * .0171 - .2, at[k] = (k * 7 + 1) % SUMS / 2;
-    for (int k = 0; k < SUMS; k++) to->s[0][k] = 1e5 * k, to->t[0][k] = .1 * k;
+    for (int k = 0; k < SUMS; k++) to->s[0][k] = .01 * k, to->t[0][k] = .1 * k;
     rvm_arg a[] = {rvm_arg_array_f64(to->s[0], 1, &m), rvm_arg_array_f64(to->t[0], 1, &m), rvm_arg_array_f64(x, 1, &n),
                    rvm_arg_array_f64(q, 1, &n), rvm_arg_array_i64(at, 1, &n)};
     cr_assert(!rvm_machine_new(p, o, &machine, &e) && (!j || !rvm_jit_attach(j, machine, &e)), "%s", e.message);
