@@ -75,39 +75,50 @@ typedef struct order {
     int row;
 } order;
 
-/* What element `to` gains of instance k. */
-static double of_instance(const order *o, const double *a, int to) {
+static void plus(const order *o, double *to, const double *v) {
+    for (int k = 0; k < M; k++) to[k] = rounded(o->single, to[k] + v[k]);
+}
+
+static void nothing(double *to) {
+    for (int k = 0; k < M; k++) to[k] = -0.0;
+}
+
+/* What elements gain of an instance. */
+static void of_instance(const order *o, const double *a, double *sum) {
     term t[MOST_TERMS];
     const int n = rows[o->row].terms(a, t);
-    double sum = -0.0;
+    nothing(sum);
     for (int k = 0; k < n; k++) {
         const term *x = &t[o->down ? n - 1 - k : k];
         const double v = rounded(o->single, x->v);
-        if (x->to == to) sum = rounded(o->single, sum + (o->down ? -v : v));
+        sum[x->to] = rounded(o->single, sum[x->to] + (o->down ? -v : v));
     }
-    return sum;
 }
 
-static double of_group(const order *o, const double *a, int64_t first, int64_t n, int to) {
-    double p[GROUP];
-    for (int k = 0; k < GROUP; k++) p[k] = first + k < n ? of_instance(o, a + (first + k) * M, to) : -0.0;
+static void of_group(const order *o, const double *a, int64_t first, int64_t n, double *sum) {
+    double p[GROUP][M];
+    for (int k = 0; k < GROUP; k++) {
+        nothing(p[k]);
+        if (first + k < n) of_instance(o, a + (first + k) * M, p[k]);
+    }
     for (int half = GROUP / 2; half > 0; half /= 2)
-        for (int k = 0; k < half; k++) p[k] = rounded(o->single, p[k] + p[k + half]);
-    return p[0];
+        for (int k = 0; k < half; k++) plus(o, p[k], p[k + half]);
+    plus(o, sum, p[0]);
 }
 
-static double gained(const order *o, const double *a, int64_t n, int to, double held) {
+/* From what they held on. */
+static void gain(const order *o, const double *a, int64_t n, double *held) {
     const int64_t chunks = (n + CHUNK - 1) / CHUNK, groups = CHUNK / GROUP;
     for (int64_t c = 0; c < chunks; c++) {
         const int64_t begin = (o->down ? chunks - 1 - c : c) * CHUNK;
-        double sum = -0.0;
+        double sum[M];
+        nothing(sum);
         for (int64_t g = 0; g < groups; g++) {
             const int64_t first = begin + (o->down ? groups - 1 - g : g) * GROUP;
-            if (first < n) sum = rounded(o->single, sum + of_group(o, a, first, n, to));
+            if (first < n) of_group(o, a, first, n, sum);
         }
-        held = rounded(o->single, held + sum);
+        plus(o, held, sum);
     }
-    return held;
 }
 
 /* ---- runs ---- */
@@ -156,9 +167,9 @@ static const way ways[] = {
 };
 
 static void check(const rvm_program *p, rvm_machine *m, const order *o, int64_t n, const way *w) {
-    double *a = values(o->single), g[M], before[M];
+    double *a = values(o->single), g[M], expected[M];
     const int64_t all = M, shape[2] = {n, M};
-    for (int k = 0; k < M; k++) before[k] = g[k] = rounded(o->single, .1 * k);
+    for (int k = 0; k < M; k++) expected[k] = g[k] = rounded(o->single, .1 * k);
     rvm_arg bound[] = {rvm_arg_array_f64(g, 1, &all), rvm_arg_array_f64(a, 2, shape)};
     rvm_status st;
     if (o->single) bound[0].type = bound[1].type = RVM_F32;
@@ -167,11 +178,10 @@ static void check(const rvm_program *p, rvm_machine *m, const order *o, int64_t 
     do st = o->down ? rvm_machine_backward(m, &e) : rvm_machine_forward(m, &e);
     while (st == RVM_ERR_CANCELLED);
     cr_assert(!st && (!w->native || !rvm_jit_reason(m, &e)), "%s, %s: %s", rows[o->row].name, w->name, e.message);
-    for (int k = 0; k < M; k++) {
-        const double expected = gained(o, a, n, k, before[k]);
-        cr_expect(g[k] == expected, "%s, %s%s%s, %d instances: element %d: %.17g for %.17g", rows[o->row].name, w->name,
-                  o->down ? ", down" : "", o->single ? ", f32" : "", (int)n, k, g[k], expected);
-    }
+    gain(o, a, n, expected);
+    for (int k = 0; k < M; k++)
+        cr_expect(g[k] == expected[k], "%s, %s%s%s, %d instances: element %d: %.17g for %.17g", rows[o->row].name, w->name,
+                  o->down ? ", down" : "", o->single ? ", f32" : "", (int)n, k, g[k], expected[k]);
 }
 
 static void check_way(const rvm_program *p, order o, const way *w) {
