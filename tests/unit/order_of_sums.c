@@ -175,6 +175,7 @@ static void check(const rvm_program *p, rvm_machine *m, const order *o, int64_t 
     if (o->single) bound[0].type = bound[1].type = RVM_F32;
     cr_assert(!rvm_machine_bind(m, rvm_program_find(p, "f"), bound, 2, RVM_PRIMAL, o->down, &e), "%s", e.message);
     stops = w->stops ? 3 : 0;
+    if (w->stops) rvm_machine_cancel(m); /* at the first poll */
     do st = o->down ? rvm_machine_backward(m, &e) : rvm_machine_forward(m, &e);
     while (st == RVM_ERR_CANCELLED);
     cr_assert(!st && (!w->native || !rvm_jit_reason(m, &e)), "%s, %s: %s", rows[o->row].name, w->name, e.message);
