@@ -139,8 +139,7 @@ static bool set_up(const team *t, rvm_machine *w) {
     const rvm__native_job *job = t->job;
     const rvm_machine *m = t->m;
     w->o = m->o;
-    w->o.fuel = 0;
-    w->o.progress = NULL;
+    w->o.fuel = 0, w->o.progress = NULL;
     w->codes = m->codes;
     w->bound.mode = m->bound.mode;
     w->bound.entry = m->bound.entry;
@@ -150,8 +149,8 @@ static bool set_up(const team *t, rvm_machine *w) {
     w->bound.compares = m->bound.compares;
     w->bound.compared_elsewhere = m->bound.compared_elsewhere;
     memset(&w->stats, 0, sizeof w->stats);
-    w->jit.gate = NULL;
-    w->store.outside_arrays = 0;
+    w->jit.gate = NULL, w->store.outside_arrays = 0;
+    rvm__aside_clear(w); /* of a chunk that ended early */
     return rvm__native_make_room(w, job->slots, job->arrays, job->frame, job->need);
 }
 
@@ -166,6 +165,7 @@ static void clear(rvm_machine *w) {
 static bool take_back(const team *t, worker *self, result *r, uint64_t first, uint64_t last) {
     rvm__native n = {.limit = INT64_MAX};
     if (!self->w->store.outside_arrays) self->w->store.outside_used = 0;
+    rvm__aside_clear(self->w); /* of an instance that was to be gone back from */
     rvm__saved_give(t->job, first, last, r->saved);
     return !t->job->back || t->job->back(self->w, &n, t->job, first, last, r->sums, r->copies) == 0;
 }
