@@ -18,7 +18,7 @@ void rvm__aside_within(rvm__aside *a, const int64_t *lo, const int64_t *hi);
 
 /* A block is entered that adds into so many elements. False: out of memory. Nothing changes yet. */
 bool rvm__aside_reserve(rvm_machine *m, size_t n);
-/* It is entered, the innermost one from now on; how: is kept. */
+/* It is entered, the innermost one from now on, with that many elements; how: is kept. */
 void rvm__aside_enter(rvm_machine *m, unsigned how, size_t n);
 unsigned rvm__aside_how(const rvm_machine *m);
 /* What comes next in the block. Between OPEN and CLOSE elements hold the sum of the instance that runs; else that of the

@@ -53,7 +53,7 @@ static unsigned copies_of(LLVMBasicBlockRef b, enum rvm__unrolled which) {
 }
 
 /* A counter from 0 on. What is left over of a loop that has one LLVM puts behind it, else before it: so it begins with the
- * same elements whatever its number of trips (turned.c). */
+ * same elements whatever its number of trips. */
 static void count_trips(rvm__build *k, LLVMBasicBlockRef b) {
     LLVMValueRef first = LLVMGetFirstInstruction(b), trips, one = LLVMConstInt(k->i64, 1, false);
     if (!LLVMIsAPHINode(first)) return;

@@ -1,9 +1,10 @@
 /* later.c: additions that are kept until the group is done, where lanes would not keep the order of sums otherwise.
  *
- * Elements gain in the order of instances, from each in its own order. A group adds what all its lanes have at one addition
+ * Elements that gain chunk by chunk gain the sums of instances, eight by a tree; others what instances add, one after the
+ * other (docs/semantics.md, section 9). A group adds what all its lanes have at one addition
  * before it comes to the next: that order, if an instance adds to an element but once. Where it does so again, at an index
  * of its own, or under a condition of its own, a log keeps which lanes add, where, and what (vm/native/native.h), and when
- * the group is done the machine makes all additions, lane by lane (vm/native/lane_log.c). So a group that bails out has
+ * the group is done the machine makes all additions (vm/native/lane_sums.c). So a group that bails out has
  * added nothing. Other additions to what may be the same memory are kept, too; where the instance reads or stores there, as
  * one that has the element for itself may, there is no group. Whether an instance may add twice is seen here where a loop
  * goes round at one address, or two additions are alike but for their loops; all else order.c finds out.

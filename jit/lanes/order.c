@@ -1,7 +1,7 @@
 /* order.c: whether instances that add to elements they share may do so in lanes where the order of sums counts.
  *
- * Each element gains in the order of instances. A group adds what its lanes have at one addition, lane by lane, before it
- * comes to the next; that is the same order if an instance adds to each element but once. Where all lanes add at the same
+ * A group adds what its lanes have at one addition, by the tree or lane by lane, before it comes to the next; that is the
+ * order of docs/semantics.md, section 9, if an instance adds to each element but once. Where all lanes add at the same
  * address, and whoever comes there does, the addresses are those of every instance of the block. So a function of the same
  * parameters, run once before the block's first group, goes through what is uniform of an instance, without a store, and
  * asks of each address whether it is a new one (rvm__native_is_new). 0: all were; 1: not, or it cannot be told. Additions of
