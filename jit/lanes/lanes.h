@@ -7,7 +7,7 @@
  *   instructions.c, vectors.c   all else, functions of doubles    pairs.c      elements side by side
  *   order.c      additions whose order counts             adjacent.c   additions side by side
  *   later.c      additions that wait for the group's end
- *   affine.c     addresses that differ by a constant     turned.c     factors of such that stay the same
+ *   affine.c     addresses that differ by a constant
  *   clears.c     local arrays that are cleared where they are used
  *   ahead.c      what is prefetched for the group that comes next
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
