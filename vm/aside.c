@@ -102,6 +102,14 @@ static void take(const row *r, rvm_value *to) {
     }
 }
 
+/* A function in as many versions as there are widths of vectors; the processor chooses as the library is loaded. */
+#if defined(__x86_64__)
+#define IN_ALL_WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define IN_ALL_WIDTHS
+#endif
+
+IN_ALL_WIDTHS
 static void add_trees_plainly(double *restrict sum, const double *restrict p, size_t apart, size_t n) {
 #define P(j) p[(j)*apart + k]
     for (size_t k = 0; k < n; k++) sum[k] += ((P(0) + P(4)) + (P(2) + P(6))) + ((P(1) + P(5)) + (P(3) + P(7)));
@@ -234,6 +242,7 @@ static bool is_plain_row(const rvm__aside *a) {
     return a->ndim == 1 && a->type == RVM_F64 && a->stride[0] == sizeof(double);
 }
 
+IN_ALL_WIDTHS
 static void save_plainly(double *restrict e, double *restrict part, size_t n) {
     for (size_t k = 0; k < n; k++) {
         part[k] = e[k];
