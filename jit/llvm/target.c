@@ -96,19 +96,20 @@ const char *rvm__function_of(const char *symbol) {
 }
 
 /* A group has as many instances as a register has doubles, but 4 at least. x86-64 converts i64 one at a time before AVX-512;
- * conventions that keep registers, on x86-64 those of doubles, too, and libmvec are there for two kinds. */
+ * conventions that keep registers, on x86-64 those of doubles, too, and libmvec are there for two kinds. At level 0 little
+ * is in registers: there such calls would only take LLVM longer. */
 static rvm__traits traits_of(const rvm__target *t) {
     enum { PRESERVE_MOST = 14, PRESERVE_ALL = 15 };
     const bool device = !strncmp(t->triple, "nvptx", 5), x86 = !strncmp(t->triple, "x86_64", 6),
-               arm = !strncmp(t->triple, "aarch64", 7);
+               arm = !strncmp(t->triple, "aarch64", 7), keeps = t->level > 0;
     const unsigned width = strstr(t->features, "+avx512f") ? 8 : strstr(t->features, "+avx2") ? 4 : 2;
     return (rvm__traits){.group = width < 4 ? 4 : width,
                          .width = width,
                          .converts = !x86 || width == 8,
-                         .cold = x86   ? PRESERVE_ALL
-                                 : arm ? PRESERVE_MOST
-                                       : 0,
-                         .poll = x86 || arm ? PRESERVE_MOST : 0,
+                         .cold = x86 && keeps   ? PRESERVE_ALL
+                                 : arm && keeps ? PRESERVE_MOST
+                                                : 0,
+                         .poll = (x86 || arm) && keeps ? PRESERVE_MOST : 0,
                          .vectors = x86   ? "bde"[width / 4]
                                     : arm ? 'n'
                                           : 0,

@@ -77,6 +77,7 @@ static LLVMValueRef between(rvm__emit *e, unsigned convention, const char *name,
 
 static LLVMValueRef call_by(rvm__emit *e, unsigned convention, const char *name, LLVMTypeRef result, unsigned n,
                             LLVMValueRef *args) {
+    if (!convention) return rvm__call_runtime(e, name, result, n, args);
     LLVMValueRef f = between(e, convention, name, result, n, args);
     LLVMValueRef call = LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, args, n, "");
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));

@@ -35,17 +35,21 @@ typedef struct telling {
     rvm_program *p;
 } telling;
 
-static inline void telling_begin(telling *f, const char *source) {
+static inline void telling_begin_at(telling *f, const char *source, unsigned level) {
     report rep = {.name = "jit"};
     rvm_jit_options o = rvm_jit_options_default();
     *f = (telling){.p = assemble_text(source, NULL, &rep)};
-    o.level = 0;
+    o.level = level;
     o.tiers = false;
     o.cache = "";
     o.notice = on_notice;
     o.userdata = &f->told;
     cr_assert(f->p);
     if (rvm_jit_new(&o, &f->j, &e)) cr_skip_test("%s", e.message);
+}
+
+static inline void telling_begin(telling *f, const char *source) {
+    telling_begin_at(f, source, 0);
 }
 
 static inline void telling_end(telling *f) {
