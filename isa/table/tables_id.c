@@ -41,12 +41,25 @@ static uint64_t with_row(uint64_t hash, const rvm_row_info *row) {
     return with_bytes(hash, facts, sizeof facts);
 }
 
-uint64_t rvm__tables_fingerprint(rvm_tables t) {
+static uint64_t fingerprint_of(rvm_tables t) {
     uint64_t hash = 0;
     for (int k = 0; k < t.types; k++) hash = with_text(hash, rvm_type_name((rvm_type)k));
     for (int k = 0; k < 2 * t.pairs; k++) hash = with_op(hash, rvm__op_info + k, t.types);
     for (int k = 2 * RVM__PAIRS_BEFORE_CHANGES; k < 2 * t.pairs; k++) hash = with_change(hash, (unsigned)k);
     for (int k = 0; k < t.rows; k++) hash = with_row(hash, rvm__row_info + k);
+    return hash;
+}
+
+/* That of all tables is asked for whenever a program is saved or loaded: it is computed once; by several threads at a time,
+ * the same. 0: not yet. */
+uint64_t rvm__tables_fingerprint(rvm_tables t) {
+    static uint64_t all;
+    const rvm_tables n = rvm__tables;
+    if (t.types != n.types || t.pairs != n.pairs || t.rows != n.rows) return fingerprint_of(t);
+    uint64_t hash = __atomic_load_n(&all, __ATOMIC_RELAXED);
+    if (hash) return hash;
+    hash = fingerprint_of(t);
+    __atomic_store_n(&all, hash, __ATOMIC_RELAXED);
     return hash;
 }
 
