@@ -131,13 +131,15 @@ bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_
         if (gap < s->from || gap > s->to) continue; /* wider than what is named, and at hand */
         const rvm__reach_of_name r = rvm__named(m->p, f, s);
         if (gap < r.first || gap > r.last) continue;
+        if (s->is_array && !m->store.arrays[fr->arrays + s->index].present) continue;
+        if (k-- > 0) continue;
         memset(out, 0, sizeof *out);
         out->name = s->name;
-        if (s->is_array) {
-            if (!fill_array(m, fr, s->index, out)) continue;
-        } else
+        if (s->is_array)
+            fill_array(m, fr, s->index, out);
+        else
             fill_scalar(m, fr, s->index, out);
-        if (k-- == 0) return true;
+        return true;
     }
     return false;
 }
