@@ -157,7 +157,9 @@ bool check_answers(const subject *s, bool fails) {
     const bool runs = !rvm_machine_new(s->program, &o, &m, &err) && !rvm_call(m, s->fn, out.a, out.n, &err);
     rvm_machine_free(m);
     bool good = check_all_entries(s, e, &in, runs ? &out : NULL);
-    if (good && !fails && runs_exactly(s)) good = check_all_entries(s, &exact_engine, &in, runs ? &out : NULL);
+    /* Of every other directive: what it runs is compiled anew, which takes most of the time. */
+    if (good && !fails && s->turn % 2 && runs_exactly(s))
+        good = check_all_entries(s, &exact_engine, &in, runs ? &out : NULL);
     args_free(&in);
     args_free(&out);
     return good;
