@@ -107,6 +107,6 @@ nested tests/cases/device/nested.rasm sums 4 64
 nested tests/cases/device/nested.rasm sums 4 64 --symbols
 nested tests/cases/device/indexed.rasm spread 3 96
 nested examples/gmm/gmm.rasm gmm 4 128
-nested examples/gmm/gmm.rasm "gmm'adj[out,alphas,means,icf]" 4 128 --fast-math
+nested examples/gmm/gmm.rasm "gmm'adj[out,alphas,means,icf]" 4 128 --fast-math --const d=10 --const K=25
 echo "$kernels kernels; $left functions without"
 [ "$kernels" -gt 0 ] && [ "$bad" -eq 0 ]

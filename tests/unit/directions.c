@@ -153,6 +153,7 @@ static const struct {
 static rvm_jit *native_engine(unsigned *blocks, bool tiers) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
+    o.level = 0;
     o.tiers = o.wait = tiers;
     o.hot = tiers ? 1 : 0;
     o.threads = 0; /* each block is compiled once */

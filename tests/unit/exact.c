@@ -326,7 +326,7 @@ Test(exact, long_parts) {
     rvm_program *p = assemble(parts);
     rvm_error e;
     run r[2];
-    for (int64_t lead = 0; lead < 12; lead++) {
+    for (int64_t lead = 0; lead < 12; lead += TRY_ONE_IN) {
         for (int k = 0; k < 2; k++) run_open(&r[k], p, k, 0, lead, TRIPS);
         for (int there = 0; there < 4; there++) {
             for (int k = 0; k < 2; k++) {
@@ -417,13 +417,13 @@ Test(exact, entered_in_loops) {
     jit.hot = 1;
     if (rvm_jit_new(&jit, &native_code, &e)) cr_skip_test("%s", e.message);
     double y[2], z[2];
-    for (uint64_t hot = 1; hot < 2000000; hot = hot * 6 + 3) {
+    for (uint64_t hot = 1; hot < 2000000 / TRY_ONE_IN; hot = hot * 6 + 3) {
         rvm_jit_free(native_code);
         jit.hot = hot;
         cr_assert(rvm_jit_new(&jit, &native_code, &e) == RVM_OK);
         for (int k = 0; k < 2; k++) {
             rvm_machine *m = new_machine(p, k, 0);
-            rvm_arg a[] = {rvm_arg_f64(0.7), rvm_arg_f64(0.3), rvm_arg_f64(0.3), rvm_arg_i64(100000)};
+            rvm_arg a[] = {rvm_arg_f64(0.7), rvm_arg_f64(0.3), rvm_arg_f64(0.3), rvm_arg_i64(100000 / TRY_ONE_IN)};
             cr_assert(rvm_machine_bind(m, rvm_program_find(p, "main"), a, 4, RVM_PRIMAL, false, &e) == RVM_OK);
             for (int there = 0; there < 4; there++) {
                 cr_assert(rvm_machine_step(m, there % 2 ? -1 : 1, NULL, &e) == RVM_OK); /* so that it begins interpreted */

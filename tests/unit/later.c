@@ -77,7 +77,7 @@ static void compare(size_t k, bool unchecked, uint64_t memory) {
     rvm_options o = rvm_options_default();
     rvm_jit *j = NULL;
     told t = {0, 0};
-    jo.tiers = false, jo.any_lengths = true, jo.cache = "", jo.notice = note, jo.userdata = &t, jo.threads = 0;
+    jo.tiers = false, jo.any_lengths = true, jo.cache = "", jo.level = 0, jo.notice = note, jo.userdata = &t, jo.threads = 0;
     o.unchecked = o.trust = unchecked;
     o.memory = memory;
     if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);

@@ -202,7 +202,7 @@ static void check_way(const rvm_program *p, order o, const way *w) {
     cr_assert(!rvm_machine_new(p, &options, &m, &e), "%s", e.message);
     if (w->native) cr_assert(!rvm_jit_new(&jo, &j, &e) && !rvm_jit_attach(j, m, &e), "%s", e.message);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(p, m, &o, all[k], w);
-    if (w->threads || w->stops) check(p, m, &o, w->no_lanes || !w->native ? 9001 : MOST, w);
+    if (w->threads || w->stops) check(p, m, &o, (w->no_lanes || !w->native ? 9001 : MOST) / TRY_ONE_IN, w);
     cr_expect(!(w->native && !w->no_lanes && !o.single) || grouped, "%s, %s: no group", rows[o.row].name, w->name);
     rvm_machine_free(m);
     rvm_jit_free(j);

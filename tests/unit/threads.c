@@ -600,8 +600,8 @@ static void cancelled(int64_t m, long after) {
 }
 
 Test(threads, cancelled) {
-    cancelled(20000, 50000000 / TRY_ONE_IN);
-    cancelled(10000000, 50000000 / TRY_ONE_IN);
+    cancelled(20000, 50000000 / TRY_ONE_IN / TRY_ONE_IN);
+    cancelled(10000000, 50000000 / TRY_ONE_IN / TRY_ONE_IN);
 }
 
 /* The caller's own function, which is called by its thread alone. */
