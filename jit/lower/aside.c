@@ -121,12 +121,15 @@ static void call_to_turn(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVM
 
 /* ---- standalone ---- */
 
-enum { PARTS = RVM__PARTS, HELD = 0, SUM = 1, PART = 2, VALUES = PART + PARTS }; /* of an element */
+enum { PARTS = RVM__PARTS, HELD = 0, SUM = 1, PART = 2, VALUES = PART + PARTS }; /* of an element, in planes of all */
+
+/* A loop over the elements for each, which LLVM makes vectors of: with few planes it can tell that they are apart. */
+enum what { SETS_ASIDE, SAVES, CLEARS, ADDS_GROUP, ADDS_CHUNK, LEAVES };
 
 typedef struct passing {
     const rvm__summed *s;
-    enum rvm__aside_step step;
-    LLVMValueRef memory, k; /* k: NULL where instances are not kept apart; else the one that ran */
+    enum what what;
+    LLVMValueRef memory, all, part; /* all: elements; part: the plane of an instance, NULL where those are not kept apart */
 } passing;
 
 /* How many values are kept of an element. */
@@ -134,8 +137,14 @@ static LLVMValueRef values_of(rvm__emit *e, LLVMValueRef k) {
     return rvm__build_int(e->k, k ? VALUES : 1);
 }
 
-static LLVMValueRef value_at(rvm__emit *e, LLVMValueRef of, uint64_t n) {
-    return rvm__member(e, of, n * sizeof(rvm_value));
+/* In plane n, of the element that stands at `of` in the first. */
+static LLVMValueRef value_at(rvm__emit *e, const passing *p, LLVMValueRef of, LLVMValueRef n) {
+    LLVMValueRef way = LLVMBuildNSWMul(e->k->b, n, p->all, "");
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, of, &way, 1, "");
+}
+
+static LLVMValueRef value_in(rvm__emit *e, const passing *p, LLVMValueRef of, unsigned n) {
+    return value_at(e, p, of, rvm__build_int(e->k, n));
 }
 
 static void add_to(rvm__emit *e, rvm_type type, LLVMValueRef to, LLVMValueRef v) {
@@ -143,50 +152,42 @@ static void add_to(rvm__emit *e, rvm_type type, LLVMValueRef to, LLVMValueRef v)
     rvm__put_at(e, rvm__build_update(e->k, RVM_OP_add, type, was, v, NULL), to);
 }
 
-/* The sum of its group, whose last instance that ran leaves `now`. */
-static LLVMValueRef tree_of(rvm__emit *e, rvm_type type, LLVMValueRef of) {
+/* The sum of its group. */
+static LLVMValueRef tree_of(rvm__emit *e, const passing *p, LLVMValueRef of) {
+    const rvm_type type = (rvm_type)p->s->type;
     LLVMTypeRef t = rvm__build_type(e->k, type);
     LLVMValueRef v[PARTS];
-    for (unsigned j = 0; j < PARTS; j++) v[j] = rvm__get(e, t, value_at(e, of, PART + j));
+    for (unsigned j = 0; j < PARTS; j++) v[j] = rvm__get(e, t, value_in(e, p, of, PART + j));
     for (unsigned n = PARTS / 2; n > 0; n /= 2)
         for (unsigned j = 0; j < n; j++) v[j] = rvm__build_update(e->k, RVM_OP_add, type, v[j], v[j + n], NULL);
     return v[0];
-}
-
-static void clear_parts(rvm__emit *e, LLVMValueRef nothing, LLVMValueRef of) {
-    for (unsigned j = 0; j < PARTS; j++) rvm__put_at(e, nothing, value_at(e, of, PART + j));
-}
-
-static void end_instance(rvm__emit *e, const passing *p, LLVMValueRef of, LLVMValueRef now) {
-    LLVMValueRef part = LLVMBuildAnd(e->k->b, p->k, rvm__build_int(e->k, PARTS - 1), ""), own = value_at(e, of, PART);
-    rvm__put_at(e, now, LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, own, &part, 1, ""));
 }
 
 static void pass_element(rvm__emit *e, const passing *p, LLVMValueRef at, LLVMValueRef number) {
     rvm__build *k = e->k;
     const rvm_type type = (rvm_type)p->s->type;
     LLVMTypeRef t = rvm__build_type(k, type);
-    LLVMValueRef first = LLVMBuildNSWMul(k->b, number, values_of(e, p->k), "");
-    LLVMValueRef of = LLVMBuildInBoundsGEP2(k->b, k->i64, p->memory, &first, 1, ""), now = rvm__get(e, t, at);
-    LLVMValueRef nothing = LLVMConstReal(t, -0.0), held = value_at(e, of, HELD), sum = value_at(e, of, SUM);
-    const bool begins = p->step == RVM__ASIDE_BEGIN, ends = p->step == RVM__ASIDE_END;
-    if (begins) {
-        rvm__put_at(e, now, held);
-        if (p->k) rvm__put_at(e, nothing, sum), clear_parts(e, nothing, of);
-    } else if (!p->k)
-        add_to(e, type, held, now);
-    else {
-        end_instance(e, p, of, now);
-        if (p->step != RVM__ASIDE_SAVE) {
-            add_to(e, type, sum, tree_of(e, type, of));
-            clear_parts(e, nothing, of);
-        }
-        if (p->step == RVM__ASIDE_CHUNK || ends) {
-            add_to(e, type, held, rvm__get(e, t, sum));
-            rvm__put_at(e, nothing, sum);
-        }
+    LLVMValueRef of = LLVMBuildInBoundsGEP2(k->b, k->i64, p->memory, &number, 1, "");
+    LLVMValueRef nothing = LLVMConstReal(t, -0.0), held = value_in(e, p, of, HELD);
+    LLVMValueRef sum = p->part ? value_in(e, p, of, SUM) : at;
+    switch (p->what) {
+    case SETS_ASIDE:
+        rvm__put_at(e, rvm__get(e, t, at), held);
+        rvm__put_at(e, nothing, at);
+        for (unsigned j = SUM; p->part && j < VALUES; j++) rvm__put_at(e, nothing, value_in(e, p, of, j));
+        break;
+    case SAVES:
+        rvm__put_at(e, rvm__get(e, t, at), value_at(e, p, of, p->part));
+        rvm__put_at(e, nothing, at);
+        break;
+    case CLEARS: rvm__put_at(e, nothing, value_at(e, p, of, p->part)); break;
+    case ADDS_GROUP: add_to(e, type, sum, tree_of(e, p, of)); break;
+    case ADDS_CHUNK:
+        add_to(e, type, held, rvm__get(e, t, sum));
+        rvm__put_at(e, nothing, sum);
+        break;
+    case LEAVES: add_to(e, type, held, rvm__get(e, t, sum)); rvm__put_at(e, rvm__get(e, t, held), at);
     }
-    rvm__put_at(e, ends ? rvm__get(e, t, held) : nothing, at);
 }
 
 static void pass_part(rvm__emit *e, const passing *p, int d, LLVMValueRef at, LLVMValueRef before) {
@@ -202,6 +203,35 @@ static void pass_part(rvm__emit *e, const passing *p, int d, LLVMValueRef at, LL
     rvm__each_end(e, &l);
 }
 
+static void pass_array(rvm__emit *e, passing p, enum what what) {
+    p.what = what;
+    pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[p.s->array].data), rvm__build_int(e->k, 0));
+}
+
+/* Upward the last group may lack instances, whose planes are of the group before; downward the first, whose planes are
+ * clear. */
+static void clear_behind(rvm__emit *e, const rvm__xinsn *x, passing p) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef next = LLVMBuildNUWAdd(b, p.part, rvm__build_int(e->k, 1), "");
+    if (!rvm__is_ascending(e, x)) return;
+    const rvm__each l = rvm__each_begin(e, LLVMBuildSub(b, rvm__build_int(e->k, VALUES), next, ""));
+    p.part = LLVMBuildNUWAdd(b, next, l.i, "");
+    pass_array(e, p, CLEARS);
+    rvm__each_end(e, &l);
+}
+
+/* k: the instance that ran, where they are kept apart. */
+static void pass_steps(rvm__emit *e, const rvm__xinsn *x, passing p, enum rvm__aside_step step, LLVMValueRef k) {
+    const bool begins = step == RVM__ASIDE_BEGIN, ends = step == RVM__ASIDE_END, saves = step == RVM__ASIDE_SAVE;
+    LLVMValueRef number = k ? LLVMBuildAnd(e->k->b, k, rvm__build_int(e->k, PARTS - 1), "") : NULL;
+    p.part = k ? LLVMBuildNUWAdd(e->k->b, number, rvm__build_int(e->k, PART), "") : NULL;
+    if (begins) pass_array(e, p, SETS_ASIDE);
+    if (k && !begins) pass_array(e, p, SAVES);
+    if (k && ends) clear_behind(e, x, p);
+    if (k && !begins && !saves) pass_array(e, p, ADDS_GROUP);
+    if (step == RVM__ASIDE_CHUNK || ends) pass_array(e, p, ends ? LEAVES : ADDS_CHUNK);
+}
+
 static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef k) {
     for (uint32_t n = 0; n < x->to.c; n++) {
         const rvm__summed *s = &summed_of(e, x, n)->of;
@@ -210,8 +240,8 @@ static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
             LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), values_of(e, k), "");
             rvm__put_at(e, rvm__standalone_memory(e, all), place);
         }
-        const passing p = {.s = s, .step = step, .memory = rvm__get(e, e->k->ptr, place), .k = k};
-        pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
+        const passing p = {.s = s, .memory = rvm__get(e, e->k->ptr, place), .all = rvm__elements(e, s->array)};
+        pass_steps(e, x, p, step, k);
         if (step != RVM__ASIDE_END) continue;
         LLVMValueRef memory = p.memory;
         rvm__call_runtime(e, "free", e->k->nothing, 1, &memory);
@@ -247,9 +277,9 @@ static void pass_by_one(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step 
     for (uint32_t n = 0; n < x->to.c; n++) {
         const rvm__summed *s = &summed_of(e, x, n)->of;
         if (is_shared(e, s->array)) continue;
-        const passing p = {.s = s, .step = step, .memory = memory, .k = k};
-        LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), values_of(e, k), "");
-        pass_part(e, &p, 0, rvm__get(e, e->k->ptr, e->frame.array[s->array].data), rvm__build_int(e->k, 0));
+        const passing p = {.s = s, .memory = memory, .all = rvm__elements(e, s->array)};
+        LLVMValueRef all = LLVMBuildMul(e->k->b, p.all, values_of(e, k), "");
+        pass_steps(e, x, p, step, k);
         memory = LLVMBuildInBoundsGEP2(e->k->b, e->k->i64, memory, &all, 1, "");
     }
 }
