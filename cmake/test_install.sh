@@ -20,9 +20,9 @@ expect_6() {
     fi
 }
 
-# Only what the headers declare is exported.
+# Only what the headers declare is exported, and what objects of rvm compile call in lanes.
 exported=$(nm -D --defined-only "$build/cmake/librvm.so" | awk '$2 ~ /^[A-Z]$/ {print $3}')
-if foreign=$(grep -Ev '^rvm_[^_]' <<<"$exported"); then
+if foreign=$(grep -Ev '^rvm_([^_]|_sleef[48]_)' <<<"$exported"); then
     echo "librvm.so exports what is not public: $foreign"
     exit 1
 fi

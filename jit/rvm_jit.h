@@ -187,9 +187,10 @@ typedef struct rvm_jit_object {
 RVM_API rvm_jit_object rvm_jit_object_default(void);
 /* Writes an object file with function fn and all that it calls, and, unless header is NULL, its C header, which says what
  * the C function takes, means and returns. Of the machine's options (NULL: the defaults) unchecked, trust, tolerance, depth
- * and math count; of the latter AUTO is LIBM, and with SLEEF the object needs librvm and such a processor. What goes onto a
- * trail is discarded. Nothing is kept. Errors: USAGE (fn, a name, a processor, a program that is not verified), UNSUPPORTED
- * (what takes something back from a trail or uses the stack, and where), IO, MEMORY, INTERNAL.
+ * and math count; of the latter AUTO is LIBM, and with SLEEF the object needs librvm and such a processor. Of j's,
+ * fast_math, no_lanes, and vector_math, which fast_math does not bring here: it needs libmvec. What goes onto a trail is
+ * discarded. Nothing is kept. Errors: USAGE (fn, a name, a processor, a program that is not verified), UNSUPPORTED (what
+ * takes something back from a trail or uses the stack, and where), IO, MEMORY, INTERNAL.
  */
 RVM_API rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const rvm_options *options,
                                    const rvm_jit_object *what, FILE *object, FILE *header, rvm_error *err);

@@ -58,12 +58,15 @@ static rvm_status make(tool *t, text *object, text *header) {
     rvm_options o;
     rvm_jit *j = NULL;
     jo.fast_math = t->o.fast_math;
+    jo.vector_math = t->o.vector_math;
+    jo.no_lanes = native_has_no_lanes(t);
     jo.cache = ""; /* what is made goes into a file anyway */
     what.name = t->o.name;
     what.lines = t->o.symbols;
     what.stack = t->o.stack;
     if (t->o.cpu) what.cpu = t->o.cpu;
-    rvm_status st = tool_options(t, &o);
+    rvm_status st = native_check_lanes(t);
+    if (!st) st = tool_options(t, &o);
     if (!st) st = rvm_jit_new(&jo, &j, &t->err);
     if (!st) st = text_open(t, object);
     if (!st) st = text_open(t, header);

@@ -50,6 +50,15 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
     if (n->single) say(userdata, "%s, %s: not in lanes: %u: %s", n->function, way, n->single, n->why_single);
 }
 
+rvm_status native_check_lanes(tool *t) {
+    if (!t->o.lanes || strcmp(t->o.lanes, "on") == 0 || native_has_no_lanes(t)) return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE, "--lanes is on or off, not `%s`", t->o.lanes);
+}
+
+bool native_has_no_lanes(const tool *t) {
+    return t->o.lanes && strcmp(t->o.lanes, "off") == 0;
+}
+
 rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit_totals totals;
@@ -60,7 +69,7 @@ rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     o.vector_math = t->o.vector_math;
     o.cpu = t->o.cpu;
     o.any_lengths = t->o.any_lengths;
-    o.no_lanes = t->o.lanes && strcmp(t->o.lanes, "off") == 0;
+    o.no_lanes = native_has_no_lanes(t);
     o.symbols = t->o.symbols;
     o.notice = on_notice;
     o.userdata = t;
@@ -178,8 +187,8 @@ rvm_status native_open(tool *t) {
     rvm_error why = {0};
     if (t->o.threads > RVM_JIT_MAX_THREADS)
         return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
-    if (t->o.lanes && strcmp(t->o.lanes, "on") != 0 && strcmp(t->o.lanes, "off") != 0)
-        return tool_fail(t, RVM_ERR_USAGE, "--lanes is on or off, not `%s`", t->o.lanes);
+    const rvm_status lanes = native_check_lanes(t);
+    if (lanes) return lanes;
     if (strcmp(engine, "interp") == 0) return check_processor(t);
     if (t->jit) return RVM_OK;
     const bool cuda = strcmp(engine, "cuda") == 0;

@@ -171,6 +171,8 @@ void tool_json_pass(const tool *t, const char *text, size_t size, FILE *out);
 rvm_status native_open(tool *t);
 rvm_status native_jit(tool *t, bool tiers, rvm_error *err); /* or why it is not there */
 rvm_status native_attach(tool *t, rvm_machine *m);
+rvm_status native_check_lanes(tool *t); /* the option is one of two words */
+bool native_has_no_lanes(const tool *t);
 bool native_close(tool *t);      /* false: something is still being compiled: the process is to end by _exit */
 void native_tell(const tool *t); /* --verbose: why the last run or derivative was interpreted, if it was */
 

@@ -59,15 +59,16 @@ enum { RVM__ALWAYS, RVM__FINITE, RVM__NONZERO, RVM__OURS, RVM__NEVER };
 #define rvm_sleef_fabs  fabs
 
 /* The set of SLEEF on 4 and 8 numbers at once: rvm__sleef4_NAME, rvm__sleef8_NAME, bit for bit as one by one, but for those
- * that it NEVER serves. The processor must have AVX2 and FMA, or AVX-512. They are called by native code only. */
+ * that it NEVER serves. The processor must have AVX2 and FMA, or AVX-512. They are called by native code only, object files
+ * of rvm_jit_compile among it. */
 #if RVM_SLEEF
 typedef double rvm__4_reals __attribute__((vector_size(32)));
 typedef double rvm__8_reals __attribute__((vector_size(64)));
 #define RVM__LANES_REAL(t)  (t x)
 #define RVM__LANES_REALS(t) (t x, t y)
 #define RVM__DECLARE_LANES(name, shape)                                                                                     \
-    rvm__4_reals rvm__sleef4_##name RVM__LANES_##shape(rvm__4_reals);                                                       \
-    rvm__8_reals rvm__sleef8_##name RVM__LANES_##shape(rvm__8_reals);
+    RVM_API rvm__4_reals rvm__sleef4_##name RVM__LANES_##shape(rvm__4_reals);                                               \
+    RVM_API rvm__8_reals rvm__sleef8_##name RVM__LANES_##shape(rvm__8_reals);
 #define FUNCTION(name, shape, who, error, serves) RVM__IN_LANES(serves, RVM__DECLARE_LANES(name, shape))
 #include "functions.def"
 #undef FUNCTION

@@ -8,7 +8,6 @@
 #include "target.h"
 
 #include <llvm-c/BitReader.h>
-#include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -282,19 +281,6 @@ _Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) 
                    sizeof(rvm__kernel_entry) == 16,
                "as these have them");
 
-static bool link_text(const rvm__build *k, const char *ir, size_t size) {
-    char *why = NULL;
-    LLVMModuleRef module;
-    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, size, "runtime");
-    if (LLVMParseIRInContext(k->context, text, &module, &why)) { /* which takes the text */
-        LLVMDisposeMessage(why);
-        return false;
-    }
-    LLVMSetTarget(module, LLVMGetTarget(k->module));
-    LLVMSetDataLayout(module, LLVMGetDataLayoutStr(k->module));
-    return !LLVMLinkModules2(k->module, module);
-}
-
 bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
     const char *parts[] = {is_grid ? grid : device, both, is_grid ? rvm__cta_grid : rvm__cta_device, rvm__cta_both};
     size_t size = 1;
@@ -303,7 +289,7 @@ bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
     if (!(all = rvm__realloc(k->al, NULL, 0, size))) return false;
     *all = 0;
     for (size_t n = 0; n < sizeof parts / sizeof *parts; n++) strcat(all, parts[n]);
-    const bool good = link_text(k, all, size - 1);
+    const bool good = rvm__build_link(k, all);
     rvm__realloc(k->al, all, size, 0);
     return good;
 }
@@ -404,7 +390,7 @@ static void link_for_host(const rvm__build *k) {
         snprintf(name, sizeof name, RVM__NVVM "%.60s", symbol + sizeof prefix - 1);
         LLVMSetValueName2(f, name, strlen(name));
     }
-    if (link_text(k, rvm__nvvm_on_host, strlen(rvm__nvvm_on_host))) replace_all_assembly(k); /* what is left is missed */
+    if (rvm__build_link(k, rvm__nvvm_on_host)) replace_all_assembly(k); /* what is left is missed */
 }
 
 const char *rvm__device_add_functions(const rvm__build *k, const char *path, bool is_grid) {

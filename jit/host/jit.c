@@ -611,6 +611,8 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
                                     .trust = o.trust,
                                     .contiguous = true,
                                     .fast = j->o.fast_math,
+                                    .lanes = !j->o.no_lanes,
+                                    .vector_math = j->o.vector_math, /* else an object needs no libmvec */
                                     .math = (uint8_t)math,
                                     .one_way = o.unchecked,
                                     .tolerance = o.tolerance,

@@ -59,7 +59,7 @@ void rvm__group_disagrees(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
 }
 
 void rvm__group_residue(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
-    if (g->traces) return;
+    if (g->traces || g->k->no_machine) return; /* which would note it */
     gather(g, place_of(g, LLVMGetOperand(call, 0), LLVMGetOperand(call, 1), NULL), rvm__many(g, LLVMGetOperand(call, 2)),
            mask);
 }

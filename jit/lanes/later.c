@@ -192,6 +192,7 @@ bool rvm__later_find(rvm__group *g) {
 _Static_assert((int)RVM__NATIVE_LANES == (int)RVM__MOST_GROUP, "no mask");
 void rvm__add_later(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
+    if (g->k->no_machine) rvm__no_group(g, "additions that wait for the group's end");
     const bool own = rvm__is_varying(&g->flow, to);
     LLVMValueRef m = mask ? mask : LLVMConstAllOnes(LLVMVectorType(g->k->i1, g->lanes));
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");

@@ -3,6 +3,8 @@
 #include "instruction.h"
 #include "support.h"
 
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +100,23 @@ void rvm__build_mostly(const rvm__build *k, LLVMValueRef branch, unsigned n, uns
         part[1 + way] = LLVMValueAsMetadata(LLVMConstInt(k->i32, way == which ? 1 << 20 : 1, false));
     LLVMValueRef weights = LLVMMetadataAsValue(k->context, LLVMMDNodeInContext2(k->context, part, 1 + n));
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(k->context, "prof", 4), weights);
+}
+
+bool rvm__build_link(const rvm__build *k, const char *ir) {
+    char *why = NULL;
+    LLVMModuleRef module;
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, strlen(ir), "runtime");
+    const LLVMBool nameless = LLVMContextShouldDiscardValueNames(k->context);
+    LLVMContextSetDiscardValueNames(k->context, false); /* as LLVM wants of text */
+    const bool refused = LLVMParseIRInContext(k->context, text, &module, &why); /* which takes the text */
+    LLVMContextSetDiscardValueNames(k->context, nameless);
+    if (refused) {
+        LLVMDisposeMessage(why);
+        return false;
+    }
+    LLVMSetTarget(module, LLVMGetTarget(k->module));
+    LLVMSetDataLayout(module, LLVMGetDataLayoutStr(k->module));
+    return !LLVMLinkModules2(k->module, module);
 }
 
 void rvm__stays_on_host(rvm__build *k, uint32_t line, const char *why) {

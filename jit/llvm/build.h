@@ -63,13 +63,14 @@ typedef struct rvm__build {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMTypeRef i1, i8, i16, i32, i64, i128, f64, f32, ptr, nothing;
-    unsigned lanes; /* of the values being built: 1 scalars, else vectors of so many */
-    bool recurses;  /* some function that was lowered does */
-    bool sleef;     /* elementary functions are SLEEF's, but where libm's or libmvec's may serve, which are faster */
-    bool fast;      /* contraction and reassociation are allowed */
-    bool singles;   /* operations on f32 are marked, for a device (RVM__SINGLE_MARK) */
-    bool on_device; /* kernels of a device, or of what stands in for one: few registers make for many threads */
-    unsigned small; /* functions of so many instructions, those of callees included, are inlined */
+    unsigned lanes;  /* of the values being built: 1 scalars, else vectors of so many */
+    bool recurses;   /* some function that was lowered does */
+    bool sleef;      /* elementary functions are SLEEF's, but where libm's or libmvec's may serve, which are faster */
+    bool fast;       /* contraction and reassociation are allowed */
+    bool no_machine; /* code that has none: groups call what rvm__build_no_machine adds, or are not made */
+    bool singles;    /* operations on f32 are marked, for a device (RVM__SINGLE_MARK) */
+    bool on_device;  /* kernels of a device, or of what stands in for one: few registers make for many threads */
+    unsigned small;  /* functions of so many instructions, those of callees included, are inlined */
     uint32_t blocks, in_threads; /* parallel blocks that were lowered, where threads were asked for; that may run so */
     char serial[200];            /* why the first one that may not does not, or "" */
     unsigned grouped, single;    /* instances of which groups were made, or were not */
@@ -87,6 +88,15 @@ enum { RVM__MAX_LANES = 64 };
 enum { RVM__LARGE = 5 << 10 };
 #define RVM__SIMPLE "rvm-simple"
 
+/* ---- no_machine.c ---- */
+typedef struct rvm__no_machine { /* at first all 0 */
+    void *top;                   /* local array */
+    void *log;                   /* the C library's memory, which whoever made this frees */
+    uint64_t size;
+} rvm__no_machine;
+/* Defines what the module's groups call of a machine, in code that has none. */
+rvm_status rvm__build_no_machine(const rvm__build *k, rvm_error *err);
+
 /* ---- build.c ---- */
 
 /* The block at that line does not run on a device: why. */
@@ -96,6 +106,9 @@ void rvm__stays_on_host(rvm__build *k, uint32_t line, const char *why);
  * taken out of it (module, context) is NULL then. */
 bool rvm__build_begin(rvm__build *k, const rvm__traits *target, const char *name);
 void rvm__build_end(rvm__build *k);
+
+/* What IR defines, as text, becomes part of the module; false: LLVM refuses it. */
+bool rvm__build_link(const rvm__build *k, const char *ir);
 
 /* Types and constants in k->lanes lanes: of that scalar type; of a value of type t; of a truth value; one constant in every
  * lane; a constant of type t. */

@@ -208,6 +208,7 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
     k->fast = what->fast;
     k->singles = what->device;
     k->sleef = what->math == RVM_MATH_SLEEF;
+    k->no_machine = what->standalone != NULL;
     k->small = t->level < 2 ? 60 : 2000;
     rvm_status status = rvm__lower(k, what, err);
     if (!status)

@@ -224,7 +224,7 @@ rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__low
     rvm_status status = verify(k->module, err);
     if (!status) status = rvm__target_fail(rvm__simplify(k, t->machine, all), "simplifies", "", err);
     if (!status) rvm__make_groups(k, what->vector_math, t->level > 1);
-    return status;
+    return status || !k->no_machine ? status : rvm__build_no_machine(k, err);
 }
 
 /* Whether it computes with vectors of more than 256 bits, as groups do. */

@@ -107,7 +107,7 @@ static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n, LL
 static LLVMValueRef from_arena(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
     rvm__build *k = e->k;
     LLVMValueRef args[3] = {e->frame.machine, n, bits(e, v)};
-    if (e->u->w->standalone) return rvm__standalone_new(e, s->array, n, args[2]);
+    if (rvm__is_standalone(e)) return rvm__standalone_new(e, s->array, n, args[2]);
     LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
     rvm__exit_if(e, LLVMBuildIsNull(k->b, p, ""));
     return p;
@@ -216,7 +216,7 @@ void rvm__array_gone(rvm__emit *e, uint16_t array) {
 
 static void to_arena(rvm__emit *e, uint16_t array) {
     LLVMValueRef args[2] = {e->frame.machine, rvm__elements(e, array)};
-    if (e->u->w->standalone)
+    if (rvm__is_standalone(e))
         rvm__standalone_del(e, array);
     else
         rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);

@@ -124,7 +124,7 @@ static void call_to_turn(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVM
 enum { PARTS = RVM__PARTS, HELD = 0, SUM = 1, PART = 2, VALUES = PART + PARTS }; /* of an element, in planes of all */
 
 /* A loop over the elements for each, which LLVM makes vectors of: with few planes it can tell that they are apart. */
-enum what { SETS_ASIDE, SAVES, CLEARS, ADDS_GROUP, ADDS_CHUNK, LEAVES };
+enum what { SETS_ASIDE, OPENS, CLOSES, SAVES, CLEARS, ADDS_GROUP, ADDS_CHUNK, LEAVES };
 
 typedef struct passing {
     const rvm__summed *s;
@@ -176,6 +176,12 @@ static void pass_element(rvm__emit *e, const passing *p, LLVMValueRef at, LLVMVa
         rvm__put_at(e, nothing, at);
         for (unsigned j = SUM; p->part && j < VALUES; j++) rvm__put_at(e, nothing, value_in(e, p, of, j));
         break;
+    case OPENS:
+        rvm__put_at(e, rvm__get(e, t, at), value_in(e, p, of, SUM));
+        rvm__put_at(e, nothing, at);
+        for (unsigned j = PART; j < VALUES; j++) rvm__put_at(e, nothing, value_in(e, p, of, j));
+        break;
+    case CLOSES: rvm__put_at(e, rvm__get(e, t, value_in(e, p, of, SUM)), at); break;
     case SAVES:
         rvm__put_at(e, rvm__get(e, t, at), value_at(e, p, of, p->part));
         rvm__put_at(e, nothing, at);
@@ -232,21 +238,33 @@ static void pass_steps(rvm__emit *e, const rvm__xinsn *x, passing p, enum rvm__a
     if (step == RVM__ASIDE_CHUNK || ends) pass_array(e, p, ends ? LEAVES : ADDS_CHUNK);
 }
 
-static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef k) {
+static LLVMValueRef memory_at(rvm__emit *e, const rvm__xinsn *x, uint32_t n) {
+    return rvm__member(e, memory_of(e, x, sizeof(void *)), n * sizeof(void *));
+}
+
+static passing passing_of(rvm__emit *e, const rvm__xinsn *x, uint32_t n) {
+    const rvm__summed *s = &summed_of(e, x, n)->of;
+    return (passing){.s = s, .memory = rvm__get(e, e->k->ptr, memory_at(e, x, n)), .all = rvm__elements(e, s->array)};
+}
+
+/* values: as many are to be kept of each element. */
+static void take_memory(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef values) {
     for (uint32_t n = 0; n < x->to.c; n++) {
-        const rvm__summed *s = &summed_of(e, x, n)->of;
-        LLVMValueRef place = rvm__member(e, memory_of(e, x, sizeof(void *)), n * sizeof(void *));
-        if (step == RVM__ASIDE_BEGIN) {
-            LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, s->array), values_of(e, k), "");
-            rvm__put_at(e, rvm__standalone_memory(e, all), place);
-        }
-        const passing p = {.s = s, .memory = rvm__get(e, e->k->ptr, place), .all = rvm__elements(e, s->array)};
-        pass_steps(e, x, p, step, k);
-        if (step != RVM__ASIDE_END) continue;
-        LLVMValueRef memory = p.memory;
+        LLVMValueRef all = LLVMBuildMul(e->k->b, rvm__elements(e, summed_of(e, x, n)->of.array), values, "");
+        rvm__put_at(e, rvm__standalone_memory(e, all), memory_at(e, x, n));
+    }
+}
+
+static void free_memory(rvm__emit *e, const rvm__xinsn *x) {
+    for (uint32_t n = 0; n < x->to.c; n++) {
+        LLVMValueRef place = memory_at(e, x, n), memory = rvm__get(e, e->k->ptr, place);
         rvm__call_runtime(e, "free", e->k->nothing, 1, &memory);
         rvm__put_at(e, LLVMConstNull(e->k->ptr), place);
     }
+}
+
+static void pass_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step, LLVMValueRef k) {
+    for (uint32_t n = 0; n < x->to.c; n++) pass_steps(e, x, passing_of(e, x, n), step, k);
 }
 
 void rvm__aside_free_all(rvm__emit *e) {
@@ -444,7 +462,7 @@ static void rejoin(rvm__emit *e, LLVMBasicBlockRef on) {
 }
 
 /* Of a chunk the machine may not know yet, and may have no memory for it. */
-static void open_all(rvm__emit *e, const rvm__xinsn *x) {
+static void open_in_machine(rvm__emit *e, const rvm__xinsn *x) {
     LLVMValueRef k = number_of(e, x), whole, list = list_of(e, x, &whole);
     if (!e->block.chunk) {
         call_machine(e, x, RVM__ASIDE_OPEN, k);
@@ -457,10 +475,24 @@ static void open_all(rvm__emit *e, const rvm__xinsn *x) {
     rvm__exit_at(e, LLVMBuildNot(e->k->b, good, ""), site, 0);
 }
 
+static void open_all(rvm__emit *e, const rvm__xinsn *x) {
+    if (is_in_machine(e))
+        open_in_machine(e, x);
+    else
+        for (uint32_t n = 0; n < x->to.c; n++) pass_array(e, passing_of(e, x, n), OPENS);
+}
+
+static void close_all(rvm__emit *e, const rvm__xinsn *x) {
+    if (is_in_machine(e))
+        call_machine(e, x, RVM__ASIDE_CLOSE, NULL);
+    else
+        for (uint32_t n = 0; n < x->to.c; n++) pass_array(e, passing_of(e, x, n), CLOSES);
+}
+
 void rvm__aside_single(rvm__emit *e, const rvm__xinsn *x, bool anew) {
-    if (!is_in_machine(e) || !keeps_apart(e, x)) return;
+    if (e->vectorised || !keeps_apart(e, x)) return;
     if (!goes_in_lanes(e, x)) {
-        if (anew) open_all(e, x);
+        if (anew && is_in_machine(e)) open_all(e, x);
         return;
     }
     LLVMBasicBlockRef on = only_if(e, x, false);
@@ -470,9 +502,9 @@ void rvm__aside_single(rvm__emit *e, const rvm__xinsn *x, bool anew) {
 }
 
 void rvm__aside_group(rvm__emit *e, const rvm__xinsn *x) {
-    if (!is_in_machine(e) || !keeps_apart(e, x)) return;
+    if (e->vectorised || !keeps_apart(e, x)) return;
     LLVMBasicBlockRef on = only_if(e, x, true);
-    call_machine(e, x, RVM__ASIDE_CLOSE, NULL);
+    close_all(e, x);
     set_state(e, x, false);
     rejoin(e, on);
 }
@@ -497,12 +529,8 @@ static void turn_by_itself(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LL
 
 void rvm__aside_next(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
     if (!keeps_apart(e, x)) return;
-    if (!is_in_machine(e)) {
-        turn_by_itself(e, x, k, next);
-        return;
-    }
-    LLVMBasicBlockRef on = only_if_single(e, x);
-    call_to_turn(e, x, k, next);
+    LLVMBasicBlockRef on = e->vectorised ? NULL : only_if_single(e, x);
+    (is_in_machine(e) ? call_to_turn : turn_by_itself)(e, x, k, next);
     if (on) rejoin(e, on);
 }
 
@@ -524,15 +552,42 @@ void rvm__aside_hand(rvm__emit *e, const rvm__xinsn *x) {
     rvm__call_runtime(e, "rvm__native_aside_hand", e->k->nothing, 3, args);
 }
 
+/* Standalone, of a block that goes in lanes: where the chunk or the block ends elements hold the chunk's sum, or are open.
+ */
+static void end_by_itself(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
+    LLVMBasicBlockRef open = rvm__block(e, "open"), shut = rvm__block(e, "shut"), on = rvm__block(e, "on");
+    LLVMBuildCondBr(e->k->b, rvm__get(e, e->k->i1, state_of(e, x)), open, shut);
+    rvm__at(e, open);
+    pass_itself(e, x, step, number_of(e, x));
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, shut);
+    pass_itself(e, x, step, NULL);
+    rejoin(e, on);
+}
+
+static void pass_alone(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
+    const bool apart = keeps_apart(e, x), lanes = apart && goes_in_lanes(e, x);
+    const bool begins = step == RVM__ASIDE_BEGIN, ends = step == RVM__ASIDE_END;
+    LLVMValueRef k = apart ? number_of(e, x) : NULL;
+    if (begins) take_memory(e, x, values_of(e, k));
+    if (lanes && begins) set_state(e, x, false);
+    if (lanes && (ends || step == RVM__ASIDE_CHUNK))
+        end_by_itself(e, x, step);
+    else
+        pass_itself(e, x, step, lanes && begins ? NULL : k);
+    if (ends) free_memory(e, x);
+}
+
 void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step) {
     if (!x->to.c) return;
-    if (!is_in_machine(e)) {
-        LLVMValueRef k = e->k->fast ? NULL : number_of(e, x);
-        (e->vectorised ? pass_in_instance : pass_itself)(e, x, (enum rvm__aside_step)step, k);
-        return;
+    if (e->vectorised)
+        pass_in_instance(e, x, (enum rvm__aside_step)step, e->k->fast ? NULL : number_of(e, x));
+    else if (!is_in_machine(e))
+        pass_alone(e, x, (enum rvm__aside_step)step);
+    else {
+        call_machine(e, x, (enum rvm__aside_step)step, NULL);
+        if (step == RVM__ASIDE_BEGIN && keeps_apart(e, x) && goes_in_lanes(e, x)) set_state(e, x, false);
     }
-    call_machine(e, x, (enum rvm__aside_step)step, NULL);
-    if (step == RVM__ASIDE_BEGIN && keeps_apart(e, x) && goes_in_lanes(e, x)) set_state(e, x, false);
 }
 
 void rvm__pass_aside_by_chunks(rvm__emit *e, const rvm__xinsn *x, int step) {

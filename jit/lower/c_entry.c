@@ -4,6 +4,7 @@
 #include "emit.h"
 #include "program.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,25 @@ static void refuse_negative(rvm__unit *u, LLVMValueRef entry, const rvm_function
     LLVMPositionBuilderAtEnd(k->b, good);
 }
 
+/* ---- what groups of lanes have for a machine ---- */
+
+static LLVMValueRef begin_memory(const rvm__unit *u) {
+    rvm__build *k = u->k;
+    LLVMTypeRef t = LLVMArrayType2(k->i64, sizeof(rvm__no_machine) / sizeof(uint64_t));
+    LLVMValueRef m = LLVMBuildAlloca(k->b, t, "");
+    LLVMBuildStore(k->b, LLVMConstNull(t), m);
+    return m;
+}
+
+static void end_memory(const rvm__unit *u, LLVMValueRef m) {
+    rvm__build *k = u->k;
+    LLVMTypeRef t = LLVMFunctionType(k->nothing, &k->ptr, 1, false);
+    LLVMValueRef at = rvm__build_int(k, offsetof(rvm__no_machine, log)), f = LLVMGetNamedFunction(k->module, "free");
+    if (!f) f = LLVMAddFunction(k->module, "free", t);
+    LLVMValueRef log = LLVMBuildLoad2(k->b, k->ptr, LLVMBuildInBoundsGEP2(k->b, k->i8, m, &at, 1, ""), "");
+    LLVMBuildCall2(k->b, t, f, &log, 1, "");
+}
+
 bool rvm__standalone_entry(rvm__unit *u) {
     rvm__build *k = u->k;
     const rvm_function *f = &u->p->functions[u->w->fn];
@@ -83,7 +103,8 @@ bool rvm__standalone_entry(rvm__unit *u) {
     LLVMPositionBuilderAtEnd(k->b, LLVMAppendBasicBlockInContext(k->context, entry, "entry"));
     if (!u->w->trust && lengths->n) refuse_negative(u, entry, f, lengths);
     unsigned n = 0;
-    args[n++] = LLVMConstNull(k->ptr), args[n++] = LLVMConstNull(k->ptr);
+    LLVMValueRef memory = u->w->lanes ? begin_memory(u) : LLVMConstNull(k->ptr);
+    args[n++] = memory, args[n++] = LLVMConstNull(k->ptr);
     const bool limited = u->recursive && u->w->stack;
     args[n++] =
         limited ? LLVMBuildSub(k->b, rvm__stack_here(k), rvm__build_int(k, (int64_t)u->w->stack), "") : rvm__build_int(k, 0);
@@ -91,7 +112,9 @@ bool rvm__standalone_entry(rvm__unit *u) {
     args[n++] = LLVMConstNull(k->ptr);
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? give_array(u, entry, i, lengths, args + n) : give_scalar(u, entry, i, args + n);
-    LLVMBuildRet(k->b, LLVMBuildCall2(k->b, v->type, v->function, args, n, ""));
+    LLVMValueRef status = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
+    if (u->w->lanes) end_memory(u, memory);
+    LLVMBuildRet(k->b, status);
     return true;
 }
 

@@ -366,9 +366,10 @@ static void make_room(const call *c, const LLVMValueRef *args) {
 static void exit_as_callee(const call *c, LLVMValueRef exited, rvm__native_site site) {
     rvm__emit *e = c->e;
     LLVMValueRef ended = LLVMBuildICmp(e->k->b, LLVMIntNE, exited, LLVMConstInt(e->k->i32, 0, false), "");
+    if (e->vectorised) return; /* which bails out at once */
     if (e->u->w->standalone)
         rvm__exit_with(e, ended, exited);
-    else if (!e->vectorised) /* which bails out at once */
+    else
         rvm__exit_at(e, ended, site, 0);
 }
 

@@ -143,7 +143,8 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
-    if (e->vectorised && !rvm__passes_unseen(e, e->control.pc)) rvm__safepoint_in_instance(e); /* all are charged already */
+    const bool polls = e->vectorised && !e->u->w->standalone && !rvm__passes_unseen(e, e->control.pc);
+    if (polls) rvm__safepoint_in_instance(e); /* all are charged already */
     if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->control.pc, false);
 }
 

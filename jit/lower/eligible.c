@@ -56,7 +56,7 @@ const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc) {
         return "its roles are enforced while it runs";
     if (first > last) return "it is empty";
     const char *why = why_calls_are_not_plain(e, pc, first, last);
-    if (!why && rvm__is_tracked(e, first - 1, last + 1))
+    if (!why && !e->u->w->standalone && rvm__is_tracked(e, first - 1, last + 1))
         why = "it leaves something on a trail that is kept (--trail off, RVM_TRAIL_OFF)";
     return why;
 }
@@ -72,7 +72,7 @@ const char *rvm__why_not_in_lanes(rvm__emit *e, uint32_t pc) {
 
 bool rvm__is_instance(rvm__emit *e, uint32_t pc) {
     const rvm__lowering *w = e->u->w;
-    return (w->lanes || w->device) && !w->standalone && !e->vectorised && !rvm__why_no_instance(e, pc);
+    return (w->lanes || w->device) && !e->vectorised && !rvm__why_no_instance(e, pc);
 }
 
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {

@@ -373,6 +373,10 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v);
 void rvm__osr_entry(rvm__emit *e);
 
 /* ---- standalone.c ---- */
+/* Whether it does itself what a machine would: but for instances of lanes, which call what rvm__build_machine adds. */
+static inline bool rvm__is_standalone(const rvm__emit *e) {
+    return e->u->w->standalone && !e->vectorised;
+}
 void rvm__standalone_exit(rvm__emit *e);                      /* the block of its side exits */
 void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* a side exit where the callee's frame would be too deep */
 /* As rvm__native_new and rvm__native_del do. */

@@ -65,7 +65,7 @@ static void make_arrays(rvm__emit *e) {
             a->memory = rvm__member(e, lines, before);
         }
         if (a->magnitude && e->vectorised && rvm__appears(e->f, (uint16_t)k)) a->header = rvm__local(e, e->k->f64, "held");
-        if (!a->memory && e->u->w->standalone && rvm__appears(e->f, (uint16_t)k)) {
+        if (!a->memory && rvm__is_standalone(e) && rvm__appears(e->f, (uint16_t)k)) {
             a->heap = rvm__local(e, e->k->ptr, "heap");
             rvm__put_at(e, LLVMConstNull(e->k->ptr), a->heap);
         }

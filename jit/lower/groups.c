@@ -88,6 +88,7 @@ static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
 static void count(const grouping *g, const span *s, LLVMValueRef out, LLVMValueRef cost) {
     rvm__emit *e = g->o->outer;
     rvm__build *k = e->k;
+    if (rvm__is_standalone(e)) return;
     LLVMValueRef turns = LLVMBuildSub(k->b, s->n, rvm__build_int(k, 1), "");
     LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(g, out, RVM__VECTORISED_CHARGED), turns, "");
     LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame.number, rvm__build_int(k, 1), ""),
@@ -129,6 +130,7 @@ static bool is_of_chunk(const rvm__emit *e, uint32_t pc) {
 static LLVMValueRef has_fuel(const grouping *g, LLVMValueRef cost) {
     rvm__emit *e = g->o->outer;
     rvm__build *k = e->k;
+    if (rvm__is_standalone(e)) return LLVMConstInt(k->i1, 1, false);
     LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, fuel)));
     LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->count.charged), rvm__get(e, k->i64, cost), "");
     return LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, "");
@@ -244,6 +246,24 @@ static void look_ahead(const grouping *g, const span *s) {
     rvm__at(e, on);
 }
 
+/* By what the group returned; what is built next is behind a group that is done. */
+static void go_on(const grouping *g, uint32_t pc, LLVMValueRef returned, LLVMBasicBlockRef single) {
+    rvm__emit *e = g->o->outer;
+    rvm__build *k = e->k;
+    const bool polls = !rvm__is_standalone(e);
+    LLVMBasicBlockRef done = rvm__block(e, "group.done"), adrift = polls ? rvm__block(e, "adrift") : NULL;
+    LLVMValueRef choice = LLVMBuildSwitch(k->b, returned, single, 1u + polls);
+    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
+    if (polls) LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
+    rvm__build_mostly(k, choice, 2u + polls, 1); /* done */
+    if (polls) {
+        rvm__at(e, adrift);
+        rvm__aside_single(e, g->o->x, false);
+        end_adrift(e, pc, single);
+    }
+    rvm__at(e, done);
+}
+
 /* False: there is none; it goes on with a single instance. */
 static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLVMBasicBlockRef single, LLVMValueRef out,
                       LLVMValueRef cost) {
@@ -259,15 +279,7 @@ static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLV
     if (g->order) ask_for_order(g, pc, single);
     rvm__aside_group(e, x);
     look_ahead(g, s);
-    LLVMBasicBlockRef done = rvm__block(e, "group.done"), adrift = rvm__block(e, "adrift");
-    LLVMValueRef choice = LLVMBuildSwitch(k->b, call_group(g, s, out), single, 2);
-    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
-    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
-    rvm__build_mostly(e->k, choice, 3, 1); /* done */
-    rvm__at(e, adrift);
-    rvm__aside_single(e, x, false);
-    end_adrift(e, pc, single);
-    rvm__at(e, done);
+    go_on(g, pc, call_group(g, s, out), single);
     count(g, s, out, cost);
     raise_held(g, out);
     move_sums(e, x, s->last, false);
@@ -370,7 +382,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
 /* A block that is entered. */
 static void note_single(rvm__emit *e, uint32_t pc) {
     const rvm__lowering *w = e->u->w;
-    const char *why = w->lanes && !w->lines && !w->standalone && !e->vectorised ? rvm__why_not_in_lanes(e, pc) : NULL;
+    const char *why = w->lanes && !w->lines && !e->vectorised ? rvm__why_not_in_lanes(e, pc) : NULL;
     if (!why) return;
     e->k->single++;
     snprintf(e->k->why, sizeof e->k->why, "%s", why);

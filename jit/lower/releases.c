@@ -77,9 +77,9 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
     rvm__at(e, near);
     if (held && q->kind == RVM_PLACE_ELEM) rvm__join_magnitudes_of(e, q);
     LLVMValueRef most = held ? rvm__get(e, e->k->f64, held) : LLVMConstReal(e->k->f64, 0);
-    LLVMValueRef within = e->u->w->standalone ? is_within(e, y, f, most)
-                          : e->vectorised     ? agree_or_bail_out(e, y, f, most)
-                                              : ask_machine(e, y, f, most);
+    LLVMValueRef within = e->vectorised         ? agree_or_bail_out(e, y, f, most)
+                          : e->u->w->standalone ? is_within(e, y, f, most)
+                                                : ask_machine(e, y, f, most);
     near = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, on);
     rvm__at(e, on);

@@ -1,9 +1,9 @@
 /* ahead.c: C functions of native code (rvm_jit_compile) against the interpreter, on every `run` and `fail` of case files, on
  * gradients and tangents as programs too: the same bits, and where a check fails, a status whose text names the line.
  *
- *     ahead [--sleef] FILE...
+ *     ahead [--sleef] [--lanes] FILE...
  *
- * --sleef: with SLEEF's elementary functions, where they are there.
+ * --sleef: with SLEEF's elementary functions, where they are there. --lanes: parallel blocks go in lanes, where they may.
  */
 #include "c_function.h"
 #include "compile.h"
@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "lower.h"
 #include "program.h"
+#include "target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ typedef struct sight { /* one file */
     rvm_asm_options assembler;
     rvm_options options;
     bool skipped; /* what the options limit, a C function has no limit for */
-    unsigned compared, refused;
+    bool lanes;
+    unsigned compared, refused, grouped;
     bool derived[256]; /* by function: its derivatives were compared */
 } sight;
 
@@ -67,6 +69,23 @@ static word length(const rvm_function *f, const args *a, uint16_t slot) {
     abort();
 }
 
+/* Lowered, for this processor where in lanes. */
+static rvm_status lower(sight *s, const rvm__lowering *what, rvm__build *k, rvm_error *e) {
+    rvm__target t = {0};
+    rvm_status status = what->lanes ? rvm__target_open_host(&t, "native", false, 2, e) : RVM_OK;
+    if (status || !rvm__build_begin(k, what->lanes ? &t.traits : &plain, "test")) abort();
+    if (what->lanes) rvm__target_prepare(&t, k->module);
+    k->no_machine = true;
+    k->sleef = what->math == RVM_MATH_SLEEF;
+    k->small = what->unchecked ? 60 : 0; /* inlined, and not */
+    status = rvm__lower(k, what, e);
+    if (!status && what->lanes) status = rvm__target_group(&t, k, what, e);
+    s->grouped += k->grouped;
+    k->target = &plain;
+    rvm__target_close(&t);
+    return status;
+}
+
 /* The status of the call, its text in *text; -1: it could not be compiled, and *refused says whether that is allowed. */
 static int call(sight *s, const rvm_program *p, uint32_t fn, const rvm_options *o, args *a, char text[400], bool *refused) {
     static rvm__c_lengths lengths;
@@ -76,6 +95,8 @@ static int call(sight *s, const rvm_program *p, uint32_t fn, const rvm_options *
                                 .unchecked = o->unchecked,
                                 .trust = o->trust,
                                 .contiguous = true,
+                                .lanes = s->lanes,
+                                .math = (uint8_t)o->math,
                                 .tolerance = o->tolerance,
                                 .standalone = "c_function",
                                 .depth = o->depth,
@@ -86,10 +107,7 @@ static int call(sight *s, const rvm_program *p, uint32_t fn, const rvm_options *
     rvm__build k;
     rvm_error e = {0};
     int result = -1;
-    if (!rvm__build_begin(&k, &plain, "test")) abort();
-    k.sleef = o->math == RVM_MATH_SLEEF;
-    k.small = o->unchecked ? 60 : 0; /* inlined, and not */
-    const rvm_status status = rvm__lower(&k, &what, &e);
+    const rvm_status status = lower(s, &what, &k, &e);
     *refused = status == RVM_ERR_UNSUPPORTED;
     rvm__c_lengths_find(f, &lengths);
     if (!status) add_trampoline(&k, f, &lengths, what.standalone);
@@ -218,8 +236,10 @@ static char *read_file(const char *path) {
     return text;
 }
 
-static bool look_at(const char *path, rvm_math math, unsigned *compared, unsigned *refused) {
+/* all_files: what was asked for; and what came of those before. */
+static bool look_at(const char *path, rvm_math math, sight *all_files) {
     sight s = {.rep = {.name = path}, .assembler = {.real = RVM_F64, .math = math}, .options = rvm_options_default()};
+    s.lanes = all_files->lanes;
     s.options.math = math;
     s.source = read_file(path);
     if (!s.source) return report_fail(&s.rep, "cannot be read");
@@ -234,8 +254,9 @@ static bool look_at(const char *path, rvm_math math, unsigned *compared, unsigne
             s.rep.line = d->line;
             if (!strcmp(directive_word(d, 0), "run") || !strcmp(directive_word(d, 0), "fail")) run(&s, d);
         }
-    *compared += s.compared;
-    *refused += s.refused;
+    all_files->compared += s.compared;
+    all_files->refused += s.refused;
+    all_files->grouped += s.grouped;
     rvm_program_free(s.program);
     directives_free(&all);
     free(s.source);
@@ -243,13 +264,19 @@ static bool look_at(const char *path, rvm_math math, unsigned *compared, unsigne
 }
 
 int main(int argc, char **argv) {
-    unsigned compared = 0, refused = 0;
-    const bool sleef = argc > 1 && !strcmp(argv[1], "--sleef");
-    bool good = argc > 1 + sleef;
+    sight all = {.lanes = false};
+    int first = 1;
+    const bool sleef = argc > first && !strcmp(argv[first], "--sleef");
+    first += sleef;
+    all.lanes = argc > first && !strcmp(argv[first], "--lanes");
+    first += all.lanes;
+    bool good = argc > first;
     rvm_math math;
     if (rvm_math_choose(sleef ? RVM_MATH_SLEEF : RVM_MATH_LIBM, &math, NULL)) return 77;
-    for (int k = 1 + sleef; k < argc; k++) good = look_at(argv[k], math, &compared, &refused) && good;
-    printf("%u calls of C functions compared; %u not compiled: the stack, or what comes back from a trail\n", compared,
-           refused);
-    return good && compared ? 0 : 1; /* nothing compared is no test */
+    for (int k = first; k < argc; k++) good = look_at(argv[k], math, &all) && good;
+    printf("%u calls of C functions compared, %u blocks of them in lanes; %u not compiled: the stack, or what comes back "
+           "from a "
+           "trail\n",
+           all.compared, all.grouped, all.refused);
+    return good && all.compared && (all.grouped || !all.lanes) ? 0 : 1; /* nothing compared is no test */
 }
