@@ -107,7 +107,7 @@ bool rvm__build_link(const rvm__build *k, const char *ir) {
     LLVMModuleRef module;
     LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, strlen(ir), "runtime");
     const LLVMBool nameless = LLVMContextShouldDiscardValueNames(k->context);
-    LLVMContextSetDiscardValueNames(k->context, false); /* as LLVM wants of text */
+    LLVMContextSetDiscardValueNames(k->context, false);                         /* as LLVM wants of text */
     const bool refused = LLVMParseIRInContext(k->context, text, &module, &why); /* which takes the text */
     LLVMContextSetDiscardValueNames(k->context, nameless);
     if (refused) {
