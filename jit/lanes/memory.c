@@ -172,10 +172,34 @@ static bool as_pairs(rvm__group *g, LLVMValueRef address, LLVMValueRef mask) {
            !rvm__side_by_side(g, address, 0);
 }
 
+/* Elements that fill all that stands from the first lane's to the last one's: of whole vectors of that rows are made. */
+static LLVMValueRef load_together(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, unsigned width) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMTypeRef part = LLVMVectorType(LLVMGetElementType(t), g->lanes);
+    LLVMValueRef first = rvm__address_of_lane(g, from, 0, 0), rows = LLVMGetPoison(rvm__vector_of(g, t)), v[RVM__MOST_APART];
+    for (unsigned p = 0; p < width; p++) {
+        v[p] = LLVMBuildLoad2(b, part, rvm__behind(g, first, rvm__number(g, 8 * p * g->lanes)), "");
+        LLVMSetAlignment(v[p], 8);
+    }
+    for (unsigned row = 0; row < width; row++) {
+        LLVMValueRef all = LLVMGetPoison(part), each[RVM__MOST_GROUP];
+        for (unsigned p = 0; p < width; p++) {
+            for (unsigned n = 0; n < g->lanes; n++) {
+                const unsigned at = n * width + row;
+                each[n] = LLVMConstInt(g->k->i32, at / g->lanes == p ? g->lanes + at % g->lanes : n, false);
+            }
+            all = LLVMBuildShuffleVector(b, all, v[p], LLVMConstVector(each, g->lanes), "");
+        }
+        rows = rvm__with_row(g, rows, all, row);
+    }
+    return rows;
+}
+
 static LLVMValueRef load_rows(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMTypeRef one = LLVMGetElementType(t);
     LLVMValueRef rows = LLVMGetPoison(rvm__vector_of(g, t)), row[2];
     const bool threes = apart_of(g, from, one) == 3; /* two rows of them take fewer loads than pairs */
+    if (threes && !mask && rvm__width_of(t) == 3) return load_together(g, from, t, 3); /* of four, more shuffles */
     const bool pairs = as_pairs(g, from, mask) && !threes;
     for (unsigned n = 0, width = rvm__width_of(t), some; n < width; n += some) {
         some = pairs && n + 1 < width ? 2 : 1;
@@ -212,7 +236,29 @@ static void store(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef
         store_each(g, to, element, v);
 }
 
+/* Elements that fill all that stands from the first lane's to the last one's: as whole vectors of that. */
+static void store_together(rvm__group *g, LLVMValueRef to, LLVMValueRef rows, unsigned width) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef first = rvm__address_of_lane(g, to, 0, 0);
+    for (unsigned p = 0; p < width; p++) {
+        LLVMValueRef all = LLVMGetPoison(LLVMVectorType(LLVMGetElementType(LLVMTypeOf(rows)), g->lanes));
+        for (unsigned row = 0; row < width; row++) {
+            LLVMValueRef each[RVM__MOST_GROUP];
+            for (unsigned n = 0; n < g->lanes; n++) {
+                const unsigned at = p * g->lanes + n;
+                each[n] = LLVMConstInt(g->k->i32, at % width == row ? g->lanes + at / width : n, false);
+            }
+            all = LLVMBuildShuffleVector(b, all, rvm__row_of(g, rows, row), LLVMConstVector(each, g->lanes), "");
+        }
+        LLVMSetAlignment(LLVMBuildStore(b, all, rvm__behind(g, first, rvm__number(g, 8 * p * g->lanes))), 8);
+    }
+}
+
 static void store_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef rows, unsigned width, LLVMValueRef mask) {
+    if (!mask && apart_of(g, to, LLVMGetElementType(LLVMTypeOf(rows))) == width) {
+        store_together(g, to, rows, width);
+        return;
+    }
     const bool pairs = as_pairs(g, to, mask);
     for (unsigned n = 0; n < width; n++) {
         LLVMValueRef row = rvm__row_of(g, rows, n);
