@@ -373,7 +373,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v);
 void rvm__osr_entry(rvm__emit *e);
 
 /* ---- standalone.c ---- */
-/* Whether it does itself what a machine would: but for instances of lanes, which call what rvm__build_machine adds. */
+/* Whether it does itself what a machine would: but for instances of lanes, which call what rvm__build_no_machine adds. */
 static inline bool rvm__is_standalone(const rvm__emit *e) {
     return e->u->w->standalone && !e->vectorised;
 }

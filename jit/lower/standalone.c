@@ -2,7 +2,8 @@
  *
  * What fails ends the call, with a number that says which instruction it was and why; all such ends of the unit stand in a
  * table of texts. No fuel is charged. Local arrays are on the stack where they are small and their lengths constant, else
- * malloc's; a side exit frees those that are there. Trails are not kept: what goes onto one is discarded, and a program
+ * malloc's; a side exit frees those that are there. Of blocks that go in lanes groups call what jit/llvm/no_machine.c has,
+ * and are not made where they need more of a machine. Trails are not kept: what goes onto one is discarded, and a program
  * that takes something back is refused, as one that uses the stack is. */
 #include "emit.h"
 #include "program.h"
