@@ -310,6 +310,28 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     return 0;
 }
 
+/* Memory that holds something, not zeros: pieces of one file, of which only the pages that are written become its own. Most
+ * of a large one never is. */
+static char *map_filled(size_t size) {
+    enum { PIECE = 1 << 20 };
+    static int file = -1;
+    char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return p;
+    if (size < PIECE) return memset(p, 0x5a, size);
+    if (file < 0) {
+        file = memfd_create("filled", MFD_CLOEXEC);
+        if (file < 0 || ftruncate(file, PIECE)) die("no memory to fill others with");
+        char *all = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (all == MAP_FAILED) die("no memory to fill others with");
+        munmap(memset(all, 0x5a, PIECE), PIECE);
+    }
+    for (size_t at = 0; at < size; at += PIECE)
+        if (mmap(p + at, size - at < PIECE ? size - at : PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0) ==
+            MAP_FAILED)
+            die("memory cannot be filled");
+    return p;
+}
+
 EXPORT int cuMemAlloc_v2(uint64_t *p, size_t bytes);
 int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
     const int failed = fails("allocate");
@@ -317,11 +339,8 @@ int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
     if (current()->used + bytes > (size_t)setting("RVM_GRID_MEMORY", 1L << 40)) return 2;
     block *b = malloc(sizeof *b);
     const size_t mapped = (bytes + 4095) / 4096 * 4096;
-    *b = (block){blocks,    mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-                 bytes,     mapped,
-                 current(), false};
+    *b = (block){blocks, map_filled(mapped), bytes, mapped, current(), false};
     if (b->p == MAP_FAILED) return free(b), 2;
-    memset(b->p, 0x5a, bytes);
     blocks = b;
     b->on->used += bytes;
     *p = (uintptr_t)b->p;
