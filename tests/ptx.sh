@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Kernels of the parallel cases, as CUDA's assembler takes them for sm_80 or sm_90: of one function with index checks, of the next
-# without; those of longer programs with fast math, too. Arguments: the folder of binaries, the source folder. Exit status 77: skipped,
-# the reason printed.
+# without; those of longer programs with fast math, too. Arguments: the folder of binaries, the source folder, jit_kernels. Exit
+# status 77: skipped, the reason printed.
 set -eu
-binaries=$1 tree=$2
+binaries=$1 tree=$2 kernels_of=$3
 assembler=$(command -v ptxas || echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas")
 if [ ! -x "$assembler" ]; then
     echo "SKIP: CUDA's toolkit is not installed (ptxas)"
@@ -16,37 +16,43 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$tree"
-kernels=0 left=0 bad=0
+left=0 bad=0
 fail() {
     echo "$*"
     bad=1
 }
 # Of one function, for one and then the other. For sm_80 the assembler leaves its own passes out, to save time.
-one() { # file, function, options
-    local ptx=$scratch/x.ptx
-    if ! "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trail=off "${@:3}" >"$ptx" 2>"$scratch/why"; then
-        grep -q 'there are no kernels' "$scratch/why" || fail "$* fails: $(cat "$scratch/why")"
+arch=sm_80
+declare -A passes=([sm_80]=-O0 [sm_90]=-O3)
+one() { # number, function and how
+    local ptx=$scratch/$1.ptx why=$scratch/$1.none
+    if [ -f "$why" ]; then
+        grep -q 'there are no kernels' "$why" || fail "$2 fails: $(cat "$why")"
         left=$((left + 1))
         return
     fi
-    kernels=$((kernels + $(grep -c '\.visible \.entry' "$ptx")))
-    "$assembler" ${passes[$arch]} -arch="$arch" "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: $arch: $(head -3 "$scratch/why")"
+    "$assembler" ${passes[$arch]} -arch="$arch" "$ptx" -o /dev/null 2>"$scratch/why" || fail "$2: $arch: $(head -3 "$scratch/why")"
     if [ "$arch" = sm_80 ]; then arch=sm_90; else arch=sm_80; fi
-    ! grep -q 'st\.local\.[us]8' "$ptx" || fail "$*: stores bytes"
 }
-arch=sm_80
-declare -A passes=([sm_80]=-O0 [sm_90]=-O3)
-trust=()
+trust= asked=()
 while IFS=: read -r file name; do
-    one "$file" "$name" "${trust[@]}"
-    if [ ${#trust[@]} -eq 0 ]; then trust=(--trust); else trust=(); fi
+    asked+=("$file $name $trust")
+    if [ -z "$trust" ]; then trust=trust; else trust=; fi
     case $file in
-    tests/*/functions.rasm | tests/cases/device/f32.rasm | examples/* | bench/*) one "$file" "$name" --trust --fast-math ;;
+    tests/*/functions.rasm | tests/cases/device/f32.rasm | examples/* | bench/*) asked+=("$file $name trust fast") ;;
     esac
 done < <(for file in tests/cases/parallel/*.rasm tests/cases/device/f32.rasm examples/bundle_adjustment/adbench.rasm examples/gmm/gmm.rasm \
     examples/adbench/hand.rasm bench/problems/bessel.rasm bench/problems/ensemble.rasm; do
     awk -v file="$file" '/^fn /{name=$2; sub(/\(.*/, "", name)} /^ *parallel /{if (name != last) print file ":" name; last = name}' "$file"
 done)
+printf '%s\n' "${asked[@]}" | "$kernels_of" "$scratch" || fail "kernels cannot be made"
+for k in "${!asked[@]}"; do one "$k" "${asked[k]}"; done
+kernels=$(cat "$scratch"/*.ptx | grep -c '\.visible \.entry') || fail "there is no kernel"
+while IFS= read -r ptx; do
+    ptx=${ptx##*/}
+    fail "${asked[${ptx%.ptx}]}: stores bytes"
+done < <(grep -l 'st\.local\.[us]8' "$scratch"/*.ptx)
+rm "$scratch"/*
 # No fused multiply-add in strict code but libdevice's: a kernel without functions has none.
 "$binaries/rvm" run bench/problems/ensemble.rasm orbits --dump ptx --unchecked --trust --trail=off >"$scratch/x.ptx"
 ! grep -q 'fma\.rn\.f64' "$scratch/x.ptx" || fail "strict code has a fused multiply-add"
