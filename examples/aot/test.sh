@@ -25,6 +25,22 @@ diff -u "$here/expected.txt" printed
 # What must not be linked is not.
 if nm -u logistic.o logistic_gradient.o | grep rvm; then exit 1; fi
 
+# Blocks go in lanes, unless they are not to.
+cat >sums.rasm <<'END'
+fn sums(s: real[m], x: real[n, m])
+    parallel i in 0..n
+        for j in 0..m
+            s[j] += x[i, j] * x[i, j]
+        end
+    end
+end
+END
+rvm compile sums.rasm sums -o lanes.o
+rvm compile sums.rasm sums --lanes off -o single.o
+[ "$(wc -c <lanes.o)" -gt "$(wc -c <single.o)" ] || { echo "--lanes off makes no difference" && exit 1; }
+if rvm compile sums.rasm sums --lanes some -o other.o 2>message; then exit 1; fi
+grep -q -- '--lanes is on or off, not `some`' message || { cat message && exit 1; }
+
 # A failing check: its line, in words.
 cat >wrong.rasm <<'END'
 fn wrong(y: real, x: real[n], k: i64)
